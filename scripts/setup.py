@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Prepare this checkout: a virtual environment with everything in it, and a Java for Spark.
 
-Run by `make`; doing it twice costs nothing. Written for any Python 3, so that an old one gets an answer that
-helps instead of a syntax error.
+Run by `make`; doing it twice costs nothing. Kept to what Python 3.7 understands, so that an old Python gets
+an answer that helps instead of a syntax error.
 """
+
+from __future__ import annotations
 
 import argparse
 import hashlib
@@ -15,6 +17,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MIN_PYTHON = (3, 11)
@@ -26,17 +29,22 @@ class SetupError(Exception):
     """Something that the person at the keyboard has to do; the message says what."""
 
 
-def say(text):
+def say(text: str) -> None:
     print(text, flush=True)
 
 
-def run_logged(command, log_path, env=None, interesting=None):
+def run_logged(
+    command: list[str],
+    log_path: str,
+    env: dict[str, str] | None = None,
+    interesting: Callable[[str], str | None] | None = None,
+) -> None:
     """Run a command with its output in a log file; print the lines that `interesting` turns into text."""
     started = time.monotonic()
     last_word = [started]
     done = threading.Event()
 
-    def heartbeat():
+    def heartbeat() -> None:
         while not done.wait(1):
             if time.monotonic() - last_word[0] >= HEARTBEAT_SECONDS:
                 last_word[0] = time.monotonic()
@@ -50,10 +58,11 @@ def run_logged(command, log_path, env=None, interesting=None):
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
+                text=True,
                 env=env,
                 cwd=ROOT,
             )
-            for line in process.stdout:
+            for line in process.stdout or ():
                 log.write(line)
                 text = interesting(line) if interesting else None
                 if text:
@@ -66,30 +75,30 @@ def run_logged(command, log_path, env=None, interesting=None):
         with open(log_path, encoding="utf-8") as log:
             tail = log.readlines()[-25:]
         raise SetupError(
-            "This command failed: {}\n\n{}\nThe whole output is in {}.".format(
-                " ".join(command), "".join(tail), os.path.relpath(log_path, ROOT)
-            )
+            f"This command failed: {' '.join(command)}\n\n{''.join(tail)}\n"
+            f"The whole output is in {os.path.relpath(log_path, ROOT)}."
         )
 
 
 # ---- Python ---------------------------------------------------------------------------------------------
 
 
-def ensure_python():
+def ensure_python() -> None:
     """Go on under a Python that is new enough, looking for one beside the one that was given."""
     if sys.version_info[:2] >= MIN_PYTHON:
         return
     for minor in range(14, MIN_PYTHON[1] - 1, -1):
         newer = shutil.which(f"python3.{minor}")
         if newer:
-            os.execv(newer, [newer, os.path.abspath(__file__)] + sys.argv[1:])  # noqa: RUF005 - old Pythons
+            os.execv(newer, [newer, os.path.abspath(__file__), *sys.argv[1:]])
     raise SetupError(
-        f"Spry needs Python {MIN_PYTHON[0]}.{MIN_PYTHON[1]} or newer; {sys.executable} is {platform.python_version()}.\n"
+        f"Spry needs Python {MIN_PYTHON[0]}.{MIN_PYTHON[1]} or newer; "
+        f"{sys.executable} is {platform.python_version()}.\n"
         f"Install one ({python_advice()}) or name one that is there: make <target> PYTHON=/path/to/python3.11"
     )
 
 
-def python_advice():
+def python_advice() -> str:
     if sys.platform == "darwin":
         return "brew install python@3.12"
     for tool, command in (
@@ -107,13 +116,13 @@ def python_advice():
 # ---- The virtual environment ----------------------------------------------------------------------------
 
 
-def venv_python(venv):
+def venv_python(venv: str) -> str:
     if os.name == "nt":
         return os.path.join(venv, "Scripts", "python.exe")
     return os.path.join(venv, "bin", "python")
 
 
-def fingerprint():
+def fingerprint() -> str:
     """What the environment was made from: it is made anew when this changes."""
     with open(os.path.join(ROOT, "pyproject.toml"), "rb") as project:
         digest = hashlib.sha256(project.read())
@@ -121,7 +130,7 @@ def fingerprint():
     return digest.hexdigest()
 
 
-def download_line(line):
+def download_line(line: str) -> str | None:
     """Turn pip's lines about larger files into progress; drop the rest."""
     match = re.match(r"\s*Downloading (\S+) \((\d[\d.]* [MG]B)\)", line)
     if match:
@@ -131,7 +140,7 @@ def download_line(line):
     return None
 
 
-def make_venv(venv, log_path):
+def make_venv(venv: str, log_path: str) -> None:
     """Create the environment; on Debian, whose Python comes in pieces, fetch the missing piece if we may."""
     probe = subprocess.run(
         [sys.executable, "-c", "import ensurepip, venv"],
@@ -147,13 +156,13 @@ def make_venv(venv, log_path):
             apt_install([package], log_path)
         else:
             raise SetupError(
-                f"{sys.executable} cannot make virtual environments. Install its venv module first, on Debian and Ubuntu:\n"
-                f"    sudo apt-get install -y {package}"
+                f"{sys.executable} cannot make virtual environments. Install its venv module first;\n"
+                f"on Debian and Ubuntu:\n    sudo apt-get install -y {package}"
             )
     run_logged([sys.executable, "-m", "venv", "--clear", venv], log_path)
 
 
-def ensure_venv(venv):
+def ensure_venv(venv: str) -> None:
     python = venv_python(venv)
     stamp = os.path.join(venv, "spry-setup")
     wanted = fingerprint()
@@ -197,7 +206,7 @@ def ensure_venv(venv):
 # ---- Java -----------------------------------------------------------------------------------------------
 
 
-def java_version(java):
+def java_version(java: str) -> int | None:
     """Return the major version of a `java` command, or None if it does not run."""
     try:
         # Where no Java is installed, macOS has a `java` that fails and says so: the exit code tells.
@@ -216,7 +225,7 @@ def java_version(java):
     return int(match.group(1)) if match else None
 
 
-def java_install_command():
+def java_install_command() -> str:
     """The command that installs a suitable Java on this kind of system."""
     if sys.platform == "darwin":
         return 'brew install openjdk@17 && export JAVA_HOME="$(brew --prefix openjdk@17)"'
@@ -235,28 +244,30 @@ def java_install_command():
     return "see https://adoptium.net/temurin/releases/?version=17"
 
 
-def is_root():
+def is_root() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
-def apt_install(packages, log_path):
+def apt_install(packages: list[str], log_path: str) -> None:
     env = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
     run_logged(["apt-get", "update"], log_path, env=env)
-    run_logged(["apt-get", "install", "-y", "--no-install-recommends"] + packages, log_path, env=env)  # noqa: RUF005
+    run_logged(["apt-get", "install", "-y", "--no-install-recommends", *packages], log_path, env=env)
 
 
-def ensure_java(venv):
+def ensure_java(venv: str) -> None:
     home = os.environ.get("JAVA_HOME")
     if home:
         java = os.path.join(home, "bin", "java")
         version = java_version(java)
         if version is None:
             raise SetupError(
-                f"JAVA_HOME is {home}, but {java} does not run. Point JAVA_HOME at a Java {MIN_JAVA} or newer, or unset it."
+                f"JAVA_HOME is {home}, but {java} does not run.\n"
+                f"Point JAVA_HOME at a Java {MIN_JAVA} or newer, or unset it."
             )
         if version < MIN_JAVA:
             raise SetupError(
-                f"JAVA_HOME is {home}, a Java {version}. Spark needs {MIN_JAVA} or newer: point JAVA_HOME at one, or unset it.\n"
+                f"JAVA_HOME is {home}, a Java {version}; Spark needs Java {MIN_JAVA} or newer.\n"
+                f"Point JAVA_HOME at one, or unset it.\n"
                 f"To install one: {java_install_command()}"
             )
         return
@@ -270,7 +281,8 @@ def ensure_java(venv):
         state = f"The Java on this machine is version {version}"
     if not (is_root() and shutil.which("apt-get")):
         raise SetupError(
-            f"{state}; Spark needs Java {MIN_JAVA} or newer. Install it and run this again:\n    {java_install_command()}"
+            f"{state}; Spark needs Java {MIN_JAVA} or newer. Install it and run this again:\n"
+            f"    {java_install_command()}"
         )
     package = "openjdk-17-jre-headless"
     say(f"{state}; installing {package} (about 200 MB) ...")
@@ -285,15 +297,15 @@ def ensure_java(venv):
     found = shutil.which("java")
     version = java_version(found) if found else None
     if version is None or version < MIN_JAVA:
+        still = "missing" if version is None else f"version {version}"
         raise SetupError(
-            "{} is installed, but `java` on the PATH is still {}. Set JAVA_HOME to a Java {} or newer.".format(
-                package, "missing" if version is None else f"version {version}", MIN_JAVA
-            )
+            f"{package} is installed, but `java` on the PATH is still {still}.\n"
+            f"Set JAVA_HOME to a Java {MIN_JAVA} or newer."
         )
     say("Java is ready.")
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(description="Prepare this checkout: virtual environment and Java.")
     parser.add_argument("--venv", default=".venv", help="where the virtual environment goes (%(default)s)")
     options = parser.parse_args()
