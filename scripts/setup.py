@@ -80,6 +80,21 @@ def run_logged(
         )
 
 
+def runs(python: str, program: str) -> bool:
+    """Whether this Python runs this program without an error."""
+    try:
+        answer = subprocess.run(
+            [python, "-c", program],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+    except OSError:
+        return False
+    return answer.returncode == 0
+
+
 # ---- Python ---------------------------------------------------------------------------------------------
 
 
@@ -89,7 +104,7 @@ def ensure_python() -> None:
         return
     for minor in range(14, MIN_PYTHON[1] - 1, -1):
         newer = shutil.which(f"python3.{minor}")
-        if newer:
+        if newer and runs(newer, "pass"):  # version managers leave shims behind that do not run
             os.execv(newer, [newer, os.path.abspath(__file__), *sys.argv[1:]])
     raise SetupError(
         f"Spry needs Python {MIN_PYTHON[0]}.{MIN_PYTHON[1]} or newer; "
@@ -142,14 +157,7 @@ def download_line(line: str) -> str | None:
 
 def make_venv(venv: str, log_path: str) -> None:
     """Create the environment; on Debian, whose Python comes in pieces, fetch the missing piece if we may."""
-    probe = subprocess.run(
-        [sys.executable, "-c", "import ensurepip, venv"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        check=False,
-    )
-    if probe.returncode != 0:
+    if not runs(sys.executable, "import ensurepip, venv"):
         package = "python{}.{}-venv".format(*sys.version_info[:2])
         if shutil.which("apt-get") and is_root():
             say(f"Installing {package} (this Python has no venv module) ...")
@@ -175,16 +183,8 @@ def ensure_venv(venv: str) -> None:
     log_path = os.path.join(ROOT, os.path.basename(venv) + "-setup.log")
     if os.path.exists(log_path):
         os.remove(log_path)
-    usable = (
-        os.path.exists(python)
-        and subprocess.run(
-            [python, "-c", f"import sys, pip; sys.exit(sys.version_info < {MIN_PYTHON!r})"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            check=False,
-        ).returncode
-        == 0
+    usable = os.path.exists(python) and runs(
+        python, f"import sys, pip; sys.exit(sys.version_info < {MIN_PYTHON!r})"
     )
     if not usable:
         say(f"Making a virtual environment in {os.path.relpath(venv, ROOT)} ...")
