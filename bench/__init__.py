@@ -1,0 +1,1 @@
+"""Benchmarks of Spry beside its peers. `python -m bench` lists them."""

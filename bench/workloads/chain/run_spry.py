@@ -1,0 +1,46 @@
+"""The chain on Spry at parallelism 1, since a chain's rate is a rate per slot.
+
+Timed by the job itself: from the start of its first epoch to its end, so without the start of Spark.
+"""
+
+from spry.datastream.functions import SinkFunction
+
+from bench.program import parse, report
+from bench.workloads.chain.steps import STEPS
+from spry.common.accumulators import IntCounter
+from spry.datastream import RuntimeContext, StreamExecutionEnvironment
+
+
+class Sum(SinkFunction):
+    """Counts and sums the records that arrive."""
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        self.count = IntCounter()
+        self.total = IntCounter()
+        runtime_context.add_accumulator("count", self.count)
+        runtime_context.add_accumulator("total", self.total)
+
+    def invoke(self, value: int, context: SinkFunction.Context) -> None:
+        self.count.add(1)
+        self.total.add(value)
+
+
+def main() -> None:
+    options = parse(__doc__, records=10_000_000, steps=5)
+    env = StreamExecutionEnvironment.get_execution_environment()
+    env.set_parallelism(1)
+    stream = env.from_sequence(0, options.records - 1)
+    for kind, function in STEPS[: options.steps]:
+        stream = stream.map(function) if kind == "map" else stream.filter(function)
+    stream.add_sink(Sum())
+    result = env.execute(f"chain-{options.steps}")
+    report(
+        options.records,
+        result.get_net_runtime() / 1000,
+        count=result.get_accumulator_result("count"),
+        total=result.get_accumulator_result("total"),
+    )
+
+
+if __name__ == "__main__":
+    main()

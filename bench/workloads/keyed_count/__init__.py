@@ -1,0 +1,52 @@
+"""A sequence, counted per key with keyed state, filtered, summed."""
+
+from bench.model import Benchmark, Engine, Workload
+
+BENCHMARKS: tuple[Benchmark, ...] = (
+    Workload(
+        name="keyed-count",
+        summary="sequence -> map -> key_by (1,000 keys) -> counter in keyed state -> filter -> sink; 2 slots",
+        engines=(
+            Engine(
+                "spry",
+                "bench.workloads.keyed_count.run_spry",
+                records=20_000_000,
+                measured="2 slots; from the start of the first epoch to the end of the job",
+            ),
+            Engine(
+                "loop",
+                "bench.workloads.keyed_count.run_loop",
+                records=20_000_000,
+                measured="one thread, everything inline; the loop",
+            ),
+            Engine(
+                "calls",
+                "bench.workloads.keyed_count.run_calls",
+                records=10_000_000,
+                measured="one thread, a call per user function and record; the loop",
+            ),
+            Engine(
+                "bytewax",
+                "bench.workloads.keyed_count.run_bytewax",
+                records=4_000_000,
+                environment="bytewax",
+                measured="2 worker processes (faster than 2 threads); from the first record to the end",
+            ),
+            Engine(
+                "pyflink",
+                "bench.workloads.keyed_count.run_pyflink",
+                records=400_000,
+                environment="pyflink",
+                measured="2 slots, thread mode; from the first record to the close of the last function",
+            ),
+            Engine(
+                "spark",
+                "bench.workloads.keyed_count.run_spark",
+                records=1_001_000,
+                environment="spark",
+                measured="transformWithStateInPandas, 2 partitions, micro-batches of 100,000 records; "
+                "their trigger times, without the first",
+            ),
+        ),
+    ),
+)
