@@ -45,15 +45,10 @@ class JobExecutionResult:
         return dict(self._accumulators)
 
     def __str__(self) -> str:
-        lines = [
-            "Program execution finished",
-            f"Job with JobID {self._job_id} has finished.",
-            f"Job Runtime: {self._net_runtime_ms} ms",
-        ]
-        if self._accumulators:
-            lines.append("Accumulator Results:")
-            lines += [f"- {name}: {value!r}" for name, value in sorted(self._accumulators.items())]
-        return "\n".join(lines)
+        text = f"Job {self._job_id} finished after {self._net_runtime_ms} ms."
+        for name, value in sorted(self._accumulators.items()):
+            text += f"\n  {name}: {value!r}"
+        return text
 
     def __repr__(self) -> str:
         return f"JobExecutionResult({self._job_id}, {self._net_runtime_ms} ms)"

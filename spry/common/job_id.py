@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 
 __all__ = ["JobID"]
@@ -17,10 +18,9 @@ class JobID:
     __slots__ = ("_hex",)
 
     def __init__(self, hex_string: str) -> None:
-        text = hex_string.lower() if isinstance(hex_string, str) else ""
-        if len(text) != 32 or any(digit not in "0123456789abcdef" for digit in text):
+        if re.fullmatch("[0-9a-fA-F]{32}", hex_string) is None:
             raise ValueError(f"a job id has 32 hexadecimal digits, got {hex_string!r}")
-        self._hex = text
+        self._hex = hex_string.lower()
 
     @staticmethod
     def generate() -> JobID:

@@ -29,7 +29,7 @@ class OutputTag:
     type_info: TypeInformation
 
     def __init__(self, tag_id: str, type_info: TypeInformation | list[TypeInformation] | None = None) -> None:
-        if not isinstance(tag_id, str) or not tag_id:
+        if not tag_id or type(tag_id) is not str:
             raise ValueError(f"the tag_id of an OutputTag must be a string that is not empty, got {tag_id!r}")
         if type_info is None:
             type_info = Types.PICKLED_BYTE_ARRAY()

@@ -26,6 +26,7 @@ __all__ = [
     "PojoTypeInfo",
     "PrimitiveArrayTypeInfo",
     "RowTypeInfo",
+    "SequenceTypeInfo",
     "SqlTimeTypeInfo",
     "TimeTypeInfo",
     "TimestampTypeInfo",
@@ -308,7 +309,9 @@ _PRIMITIVES = frozenset(
 )
 
 
-class _SequenceTypeInfo(TypeInformation):
+class SequenceTypeInfo(TypeInformation):
+    """Lists of all kinds: elements of one type."""
+
     _name: ClassVar[str]
     _element_types: ClassVar[frozenset[BasicType] | None] = None
 
@@ -339,27 +342,27 @@ class _SequenceTypeInfo(TypeInformation):
         return f"{type(self).__name__}<{self._element_type!r}>"
 
 
-class PrimitiveArrayTypeInfo(_SequenceTypeInfo):
+class PrimitiveArrayTypeInfo(SequenceTypeInfo):
     """A list of numbers, booleans or characters that are never ``None``; of bytes it is ``bytes``."""
 
     _name = "PRIMITIVE_ARRAY"
     _element_types = _PRIMITIVES
 
 
-class BasicArrayTypeInfo(_SequenceTypeInfo):
+class BasicArrayTypeInfo(SequenceTypeInfo):
     """A list of numbers, booleans, characters or strings, any of which may be ``None``."""
 
     _name = "BASIC_ARRAY"
     _element_types = _PRIMITIVES | {BasicType.STRING}
 
 
-class ObjectArrayTypeInfo(_SequenceTypeInfo):
+class ObjectArrayTypeInfo(SequenceTypeInfo):
     """A list of elements of any one type, any of which may be ``None``."""
 
     _name = "OBJECT_ARRAY"
 
 
-class ListTypeInfo(_SequenceTypeInfo):
+class ListTypeInfo(SequenceTypeInfo):
     """A list of elements of one type, any of which may be ``None``."""
 
     _name = "LIST"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any
 
-__all__ = ["Row", "RowKind"]
+__all__ = ["Row", "RowKind", "make_row", "share_names"]
 
 
 class RowKind(Enum):
@@ -31,7 +31,8 @@ _SHARED_NAMES: dict[tuple[str, ...], tuple[str, ...]] = {}
 _MAX_SHARED_NAMES = 4096
 
 
-def _share(names: tuple[str, ...]) -> tuple[str, ...]:
+def share_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The one tuple of these names that all rows share."""
     shared = _SHARED_NAMES.get(names)
     if shared is None:
         if len(_SHARED_NAMES) >= _MAX_SHARED_NAMES:
@@ -69,7 +70,7 @@ class Row:
             if args:
                 raise ValueError("a Row takes either positional or named values, not both")
             self._values = list(kwargs.values())
-            self._fields = _share(tuple(kwargs))
+            self._fields = share_names(tuple(kwargs))
         else:
             self._values = list(args)
             self._fields = None
@@ -105,7 +106,7 @@ class Row:
 
     def set_field_names(self, field_names: Sequence[str] | None) -> None:
         """Name the fields, in their order. ``None`` takes the names away."""
-        self._fields = None if field_names is None else _share(tuple(field_names))
+        self._fields = None if field_names is None else share_names(tuple(field_names))
 
     def get_field_names(self) -> list[str] | None:
         """The names of the fields in their order, ``None`` if they have none."""
@@ -214,20 +215,24 @@ class Row:
 _new_row = Row.__new__
 
 
-def _named_row(fields: tuple[str, ...], values: Sequence[Any]) -> Row:
+def make_row(fields: tuple[str, ...] | None, values: Sequence[Any], row_kind: RowKind = _INSERT) -> Row:
+    """A row of names (which should come from :func:`share_names`) and values, quickly."""
     row = _new_row(Row)
     row._values = list(values)
-    row._fields = _SHARED_NAMES.get(fields) or _share(fields)
-    row._row_kind = _INSERT
+    row._fields = fields
+    row._row_kind = row_kind
     return row
+
+
+# Rows are pickled as calls of these two, or of Row itself.
+
+
+def _named_row(fields: tuple[str, ...], values: Sequence[Any]) -> Row:
+    return make_row(_SHARED_NAMES.get(fields) or share_names(fields), values)
 
 
 def _row_of_kind(kind: int, fields: tuple[str, ...] | None, values: Sequence[Any]) -> Row:
-    row = _new_row(Row)
-    row._values = list(values)
-    row._fields = None if fields is None else _share(fields)
-    row._row_kind = _KINDS[kind]
-    return row
+    return make_row(None if fields is None else share_names(fields), values, _KINDS[kind])
 
 
 def _unrowed(value: Any) -> Any:
