@@ -1,6 +1,7 @@
 # `make` shows what there is. `make demo` and `make test` need nothing but Python 3.11+ (and install Java where they may).
 
 PYTHON ?= python3
+BENCH ?= all
 VENV := .venv
 RUN := $(VENV)/bin/python
 
@@ -38,8 +39,8 @@ contracts: setup ## Check who imports whom (import-linter)
 
 check: lint types contracts ## lint, types and contracts
 
-bench: setup ## Run every benchmark beside its peers (takes a while)
-	@$(RUN) -m bench all
+bench: setup ## Run benchmarks beside their peers (all of them; or BENCH="keyed-count --peers loop")
+	@$(RUN) -m bench $(BENCH)
 
 dist: setup ## Build the source distribution and the wheel into dist/
 	@$(RUN) -m pip install --quiet --upgrade build
