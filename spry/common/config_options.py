@@ -106,30 +106,40 @@ def parse_memory_size(text: str) -> int:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """The parts between separators. Inside of quotes a separator is text; a doubled quote is one quote."""
-    parts, part, quote, i = [], "", "", 0
-    while i < len(text):
-        character = text[i]
+    """The parts between separators, as they are written.
+
+    A part, or what follows a ``:`` in it, may be quoted; inside of quotes a separator is text.
+    """
+    parts, quote, start = [], "", 0
+    for i, character in enumerate(text):
         if quote:
-            if character != quote:
-                part += character
-            elif text[i + 1 : i + 2] == quote:
-                part += character
-                i += 1
-            else:
-                quote = ""
-        elif character in "'\"" and not part.strip():
-            quote, part = character, ""
+            # A doubled quote, which stands for one, ends the quotes and begins them again.
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            before = text[start:i].rstrip()
+            if not before or before[-1] in (":", character):
+                quote = character
         elif character == separator:
-            parts.append(part.strip())
-            part = ""
-        else:
-            part += character
-        i += 1
+            parts.append(text[start:i])
+            start = i + 1
     if quote:
         raise ValueError(f"a quote {quote} is not closed")
-    parts.append(part.strip())
-    return parts
+    parts.append(text[start:])
+    return [part for part in parts if part.strip()]
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1].replace(text[0] * 2, text[0])
+    return text
+
+
+def _quoted(text: str, special: str) -> str:
+    """The text such that it is read back as it is, in quotes if it has to be."""
+    if text and not any(c in text for c in special) and text[0] not in "'\"[{" and text == text.strip():
+        return text
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _yaml(text: str) -> Any:
@@ -153,7 +163,7 @@ def parse_list(text: str, separator: str = ";") -> list[str]:
     try:
         if text.startswith("[") and text.endswith("]"):
             return [format_value(element) for element in _yaml(text)]
-        return [element for element in _split(text, separator) if element]
+        return [_unquoted(element) for element in _split(text, separator)]
     except ValueError as e:
         raise ConfigurationError(f"{text!r} is not {ValueType.LIST.value}: {e}") from None
 
@@ -169,44 +179,14 @@ def parse_map(text: str) -> dict[str, str]:
         if text.startswith("{") and text.endswith("}"):
             return {format_value(key): format_value(value) for key, value in _yaml(text).items()}
         pairs = {}
-        for pair in _pairs(text):
-            key, colon, value = pair.partition(":")
+        for pair in _split(text, ","):
+            key, colon, value = _unquoted(pair).partition(":")
             if not colon:
                 raise ValueError(f"{pair!r} has no ':'")
             pairs[key.strip()] = _unquoted(value)
         return pairs
     except ValueError as e:
         raise ConfigurationError(f"{text!r} is not {ValueType.MAP.value}: {e}") from None
-
-
-def _pairs(text: str) -> list[str]:
-    # A pair may be quoted as a whole ('k:v,w') or in its value (k:'v,w'): commas in either do not divide.
-    pairs, quote, start = [], "", 0
-    for i, character in enumerate(text):
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "'\"" and (not text[start:i].strip() or text[start:i].rstrip().endswith(":")):
-            quote = character
-        elif character == ",":
-            pairs.append(text[start:i])
-            start = i + 1
-    if quote:
-        raise ValueError(f"a quote {quote} is not closed")
-    pairs.append(text[start:])
-    return [_unquoted(pair) for pair in pairs if pair.strip()]
-
-
-def _unquoted(text: str) -> str:
-    text = text.strip()
-    if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
-        return text[1:-1].replace(text[0] * 2, text[0])
-    return text
-
-
-def _quoted(text: str, special: str) -> str:
-    if text and not any(c in text for c in special) and text[0] not in "'\"[{" and text == text.strip():
-        return text
-    return "'" + text.replace("'", "''") + "'"
 
 
 def format_value(value: Any) -> str:

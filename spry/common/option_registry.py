@@ -41,12 +41,12 @@ class OptionGroup:
     """
 
     def __init_subclass__(cls) -> None:
+        keys = {key: option for option in cls.options() for key in (option.key, *option.fallback_keys)}
+        for key in keys:
+            if key in _OPTIONS:
+                raise ValueError(f"option '{key}' of {cls.__name__} is registered already: {_OPTIONS[key]}")
+        _OPTIONS.update(keys)
         _GROUPS[cls.__name__] = cls
-        for option in cls.options():
-            for key in (option.key, *option.fallback_keys):
-                known = _OPTIONS.setdefault(key, option)
-                if known is not option:
-                    raise ValueError(f"option '{key}' of {cls.__name__} is there already: {known}")
 
     @classmethod
     def options(cls) -> list[ConfigOption[Any]]:

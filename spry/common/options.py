@@ -184,7 +184,6 @@ class ExecutionOptions(OptionGroup):
         _key("execution.checkpointing.snapshot-compression")
         .boolean_type()
         .default_value(False)
-        .with_fallback_keys("execution.snapshot-compression")
         .with_description("Whether the files of checkpoints are compressed.")
     )
     LATENCY_TRACKING_INTERVAL = (

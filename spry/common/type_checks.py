@@ -340,7 +340,9 @@ class _Generator:
             low, high = _RANGES[basic_type]
             only_int = self._constant({int})
             in_range = f"min({v}) >= {low} and max({v}) <= {high}"
-            return f" and (not {v} or (set(map(type, {v})) == {only_int} and {in_range}))"
+            # Element by element only if some may be None: min and max cannot tell.
+            one_by_one = f" or all(map({self._predicate(type_info, True)}, {v}))" if nullable else ""
+            return f" and (not {v} or (set(map(type, {v})) == {only_int} and {in_range}){one_by_one})"
         if basic_type is not None and basic_type in _CLASSES:
             allowed = {_CLASSES[basic_type]}
             if nullable or basic_type is BasicType.INSTANT:
