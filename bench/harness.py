@@ -113,7 +113,7 @@ def run_program(module: str, arguments: Sequence[str], python: Path) -> dict[str
 
 def measure(workload: Workload, engine: Engine, records: int, python: Path) -> Measurement:
     """Run an engine's program once."""
-    arguments = ["--records", str(records), *engine.arguments]
+    arguments = ["--records", str(records), *engine.arguments, *engine.options]
     if workload.prepare is not None:
         arguments += ["--data", str(workload.prepare(DATA, records))]
     printed = run_program(engine.module, arguments, python)

@@ -11,8 +11,8 @@ __all__ = ["Benchmark", "Engine", "Report", "Workload"]
 class Engine:
     """One program of a workload.
 
-    The program is run as `python -m MODULE --records N [--data FILE] ARGUMENTS` and prints, as its last line,
-    `{"records": n, "seconds": s, "result": {...}}` (see `bench.program`).
+    The program is run as `python -m MODULE --records N [--data FILE] ARGUMENTS OPTIONS` and prints, as its last
+    line, `{"records": n, "seconds": s, "result": {...}}` (see `bench.program`).
     """
 
     name: str
@@ -22,6 +22,9 @@ class Engine:
     measured: str
     """What the time covers, in words."""
     arguments: tuple[str, ...] = ()
+    """What defines the work, and so what the reference is given too."""
+    options: tuple[str, ...] = ()
+    """What this engine alone is given."""
     environment: str = ""
     """Name of the peer environment (see `bench.peers`) that runs it; Spry's own when empty."""
     needed_by: str = ""

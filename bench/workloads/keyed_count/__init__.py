@@ -33,6 +33,14 @@ BENCHMARKS: tuple[Benchmark, ...] = (
                 measured="2 worker processes (faster than 2 threads); from the first record to the end",
             ),
             Engine(
+                "bytewax-1",
+                "bench.workloads.keyed_count.run_bytewax",
+                records=4_000_000,
+                options=("--workers", "1"),
+                environment="bytewax",
+                measured="1 worker; from the first record to the end",
+            ),
+            Engine(
                 "pyflink",
                 "bench.workloads.keyed_count.run_pyflink",
                 records=400_000,

@@ -1,4 +1,4 @@
-"""keyed-count on Bytewax: two worker processes, each of which reads half of the sequence.
+"""keyed-count on Bytewax: two worker processes (or `--workers`), each of which reads its share of the sequence.
 
 Timed from the first record that a source is asked for to the end of the dataflow.
 """
@@ -11,8 +11,6 @@ from bytewax.dataflow import Dataflow
 from bench.bytewax_cluster import BATCH, Sink, Source, run
 from bench.program import parse, report
 
-WORKERS = 2
-
 
 def count(state: int | None, _record: tuple[int, int]) -> tuple[int, int]:
     counted = (state or 0) + 1
@@ -20,7 +18,8 @@ def count(state: int | None, _record: tuple[int, int]) -> tuple[int, int]:
 
 
 def main() -> None:
-    n = parse(__doc__, records=4_000_000).records
+    options = parse(__doc__, records=4_000_000, workers=2)
+    n = options.records
     result = {"emitted": 0, "total": 0}
 
     def sequence(worker: int, workers: int) -> Iterator[list[int]]:
@@ -39,7 +38,7 @@ def main() -> None:
     hundredths = op.filter("filter", counts, lambda record: record[1] % 100 == 0)
     op.output("sum", hundredths, Sink(write))
 
-    seconds, summed = run(flow, WORKERS, lambda: result)
+    seconds, summed = run(flow, options.workers, lambda: result)
     report(n, seconds, **summed)
 
 

@@ -28,6 +28,14 @@ BENCHMARKS: tuple[Benchmark, ...] = (
                 environment="bytewax",
                 measured="2 worker processes (faster than 2 threads); from the first line to the end",
             ),
+            Engine(
+                "bytewax-1",
+                "bench.workloads.word_count.run_bytewax",
+                records=4_000_000,
+                options=("--workers", "1"),
+                environment="bytewax",
+                measured="1 worker; from the first line to the end",
+            ),
         ),
     ),
 )

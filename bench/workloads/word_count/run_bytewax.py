@@ -1,4 +1,4 @@
-"""word-count on Bytewax: two worker processes, each of which reads half of the file.
+"""word-count on Bytewax: two worker processes (or `--workers`), each of which reads its share of the file.
 
 Timed from the first line that a source is asked for to the end of the dataflow.
 """
@@ -13,7 +13,6 @@ from bench.bytewax_cluster import BATCH, Sink, Source, run
 from bench.program import parse, report
 from bench.workloads.word_count.words import WORDS_PER_LINE, checksum
 
-WORKERS = 2
 LINES = BATCH // WORDS_PER_LINE
 
 
@@ -23,7 +22,8 @@ def count(state: int | None, _word: str) -> tuple[int, int]:
 
 
 def main() -> None:
-    path = parse(__doc__, records=0).data
+    options = parse(__doc__, records=0, workers=2)
+    path = options.data
     last: dict[str, int] = {}
 
     def lines(worker: int, workers: int) -> Iterator[list[str]]:
@@ -51,7 +51,7 @@ def main() -> None:
     counts = op.stateful_map("count", op.key_on("key", words, lambda word: word), count)
     op.output("last", counts, Sink(write))
 
-    seconds, summed = run(flow, WORKERS, lambda: checksum(last))
+    seconds, summed = run(flow, options.workers, lambda: checksum(last))
     report(summed["words"], seconds, **summed)
 
 
