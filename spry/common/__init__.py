@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from spry.common.execution_config import ExecutionConfig
     from spry.common.execution_mode import RuntimeExecutionMode
     from spry.common.input_dependency_constraint import InputDependencyConstraint
+    from spry.common.job_client import JobClient
     from spry.common.job_execution_result import JobExecutionResult
     from spry.common.job_id import JobID
     from spry.common.job_status import JobStatus
@@ -53,6 +54,7 @@ __all__ = [
     "ExecutionConfig",
     "InputDependencyConstraint",
     "Instant",
+    "JobClient",
     "JobExecutionResult",
     "JobID",
     "JobStatus",
@@ -83,6 +85,7 @@ _MODULES = {
     "execution_config": ("ExecutionConfig",),
     "execution_mode": ("RuntimeExecutionMode",),
     "input_dependency_constraint": ("InputDependencyConstraint",),
+    "job_client": ("JobClient",),
     "job_execution_result": ("JobExecutionResult",),
     "job_id": ("JobID",),
     "job_status": ("JobStatus",),

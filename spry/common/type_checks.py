@@ -22,23 +22,27 @@
 
 from __future__ import annotations
 
-import array
 import datetime
-import math
 import re
-import struct
-from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from collections.abc import Callable
+from decimal import Decimal
 from enum import Enum
-from operator import index
 from typing import Any
 
 from spry.common.time import Instant
+from spry.common.type_conversion import (
+    LOCAL_TIMES,
+    RANGES,
+    TypeMismatch,
+    convert,
+    is_bytes,
+    to_single,
+    unwrapped,
+)
 from spry.common.typeinfo import (
     BasicType,
     BasicTypeInfo,
     DateTypeInfo,
-    ExternalTypeInfo,
     GenericTypeInfo,
     LocalTimeTypeInfo,
     MapTypeInfo,
@@ -52,52 +56,11 @@ from spry.common.typeinfo import (
     TupleTypeInfo,
     TypeInformation,
 )
-from spry.common.types import Row, RowKind, make_row, share_names
+from spry.common.types import Row, make_row, share_names
 
 __all__ = ["TypeMismatch", "compile_enforcer", "is_atomic_type"]
 
 Enforcer = Callable[[Any], Any]
-
-_MAX_REPR = 200
-
-
-class TypeMismatch(TypeError):
-    """A value is not of the type that was declared for it.
-
-    :ivar path: Where in the record: ``value`` for the record itself, else for example ``f1[2].name``.
-    :ivar expected: The declared type of what is there.
-    :ivar value_repr: What is there instead, cut to 200 characters.
-    """
-
-    def __init__(self, path: str, expected: str, value_repr: str, value_type: str, note: str = "") -> None:
-        super().__init__(path, expected, value_repr, value_type, note)
-        self.path = path
-        self.expected = expected
-        self.value_repr = value_repr
-        self.value_type = value_type
-        self.note = note
-
-    def __str__(self) -> str:
-        if self.path == _ROOT:
-            subject = "the value"
-        elif self.path.startswith("["):
-            subject = f"element {self.path}"
-        else:
-            subject = f"field '{self.path}'"
-        return f"{subject} must be {self.expected}{self.note}, got {self.value_repr} ({self.value_type})"
-
-
-_ROOT = "value"
-
-
-def _mismatch(type_info: TypeInformation, value: Any, path: str, note: str = "") -> TypeMismatch:
-    try:
-        text = repr(value)
-    except Exception as e:
-        text = f"<a value whose repr fails: {type(e).__name__}>"
-    if len(text) > _MAX_REPR:
-        text = text[: _MAX_REPR - 3] + "..."
-    return TypeMismatch(path or _ROOT, type_info.describe(), text, type(value).__name__, note)
 
 
 def compile_enforcer(type_info: TypeInformation) -> Enforcer | None:
@@ -111,9 +74,9 @@ def compile_enforcer(type_info: TypeInformation) -> Enforcer | None:
     ('a', 1.0)
     >>> enforce(("a", "b"))
     Traceback (most recent call last):
-    spry.common.type_checks.TypeMismatch: field 'f1' must be DOUBLE, got 'b' (str)
+    spry.common.type_conversion.TypeMismatch: field 'f1' must be DOUBLE, got 'b' (str)
     """
-    type_info = _unwrapped(type_info)
+    type_info = unwrapped(type_info)
     key = type_info.schema_key()
     if key not in _COMPILED:
         if len(_COMPILED) >= 1024:
@@ -127,7 +90,7 @@ _COMPILED: dict[Any, Enforcer | None] = {}
 
 def is_atomic_type(type_info: TypeInformation) -> bool:
     """Whether values of this type cannot be changed, nor anything in them: they need no copies."""
-    type_info = _unwrapped(type_info)
+    type_info = unwrapped(type_info)
     if isinstance(type_info, TupleTypeInfo):
         return all(map(is_atomic_type, type_info.get_field_types()))
     if isinstance(type_info, PojoTypeInfo):
@@ -136,30 +99,10 @@ def is_atomic_type(type_info: TypeInformation) -> bool:
         return frozen and all(map(is_atomic_type, type_info.get_field_types()))
     if isinstance(type_info, GenericTypeInfo):
         return issubclass(type_info.cls, Enum)
-    return isinstance(type_info, BasicTypeInfo | _TIMES) or _is_bytes(type_info)
+    return isinstance(type_info, BasicTypeInfo | _TIMES) or is_bytes(type_info)
 
 
 _TIMES = DateTypeInfo | TimeTypeInfo | TimestampTypeInfo | LocalTimeTypeInfo
-
-
-def _unwrapped(type_info: TypeInformation) -> TypeInformation:
-    while isinstance(type_info, ExternalTypeInfo):
-        type_info = type_info.type_info
-    return type_info
-
-
-def _is_bytes(type_info: TypeInformation) -> bool:
-    return isinstance(type_info, PrimitiveArrayTypeInfo) and type_info.element_type == _BYTE
-
-
-_BYTE = BasicTypeInfo(BasicType.BYTE)
-
-_RANGES = {
-    BasicType.BYTE: (-(1 << 7), (1 << 7) - 1),
-    BasicType.SHORT: (-(1 << 15), (1 << 15) - 1),
-    BasicType.INT: (-(1 << 31), (1 << 31) - 1),
-    BasicType.LONG: (-(1 << 63), (1 << 63) - 1),
-}
 
 _CLASSES: dict[BasicType, type] = {
     BasicType.STRING: str,
@@ -175,23 +118,6 @@ _CLASSES: dict[BasicType, type] = {
 }
 
 
-_SINGLE = struct.Struct("f")
-
-
-def _to_single(value: float) -> float:
-    """The nearest number that 32 bits can hold."""
-    try:
-        single: float = _SINGLE.unpack(_SINGLE.pack(value))[0]
-    except OverflowError:
-        return math.copysign(math.inf, value)
-    return single
-
-
-# --------------------------------------------------------------------------------------------------------
-# The fast path: generated source
-# --------------------------------------------------------------------------------------------------------
-
-
 class _Generator:
     """Writes the source for one enforcer."""
 
@@ -204,7 +130,7 @@ class _Generator:
             "Row": Row,
             "TimeOfDay": datetime.time,
             "make_row": make_row,
-            "to_single": _to_single,
+            "to_single": to_single,
         }
         self._source: list[str] = []
         self._count = 0
@@ -215,7 +141,7 @@ class _Generator:
         good = self._good(type_info, "v")
         if good == "True":
             return None
-        slow = self._constant(lambda value: _convert(type_info, value, ""))
+        slow = self._constant(lambda value: convert(type_info, value, ""))
         lines = ["def enforce(v):", f"    if {good}:", "        return v"]
         if isinstance(type_info, RowTypeInfo):
             lines += self._row_without_names(type_info)
@@ -266,7 +192,7 @@ class _Generator:
 
     def _good(self, type_info: TypeInformation, v: str) -> str:
         """The good expression for a variable, joined by ``and``; what it evaluates first is the variable."""
-        type_info = _unwrapped(type_info)
+        type_info = unwrapped(type_info)
         if isinstance(type_info, BasicTypeInfo):
             return self._good_basic(type_info.basic_type, v)
         if isinstance(type_info, DateTypeInfo):
@@ -276,7 +202,7 @@ class _Generator:
         if isinstance(type_info, TimestampTypeInfo):
             return f"type({v}) is DateTime and {v}.tzinfo is None"
         if isinstance(type_info, LocalTimeTypeInfo):
-            return self._good(_LOCAL_TIMES[type_info.time_type], v)
+            return self._good(LOCAL_TIMES[type_info.time_type], v)
         if isinstance(type_info, GenericTypeInfo):
             return f"isinstance({v}, {self._constant(type_info.cls)})"
         if isinstance(type_info, TupleTypeInfo):
@@ -290,7 +216,7 @@ class _Generator:
             return f"type({v}) is Row and {v}._fields == {names} and {fields}"
         if isinstance(type_info, PojoTypeInfo):
             return self._good_pojo(type_info, v)
-        if _is_bytes(type_info):
+        if is_bytes(type_info):
             return f"type({v}) is bytes"
         if isinstance(type_info, SequenceTypeInfo):
             nullable = not isinstance(type_info, PrimitiveArrayTypeInfo)
@@ -302,8 +228,8 @@ class _Generator:
         return "True"
 
     def _good_basic(self, basic_type: BasicType, v: str) -> str:
-        if basic_type in _RANGES:
-            low, high = _RANGES[basic_type]
+        if basic_type in RANGES:
+            low, high = RANGES[basic_type]
             return f"type({v}) is int and {low} <= {v} <= {high}"
         if basic_type is BasicType.BOOLEAN:
             return f"type({v}) is bool"
@@ -334,10 +260,10 @@ class _Generator:
 
     def _elements(self, type_info: TypeInformation, v: str, nullable: bool) -> str:
         """What must hold for all elements, to be added to a good expression: empty, or `` and ...``."""
-        type_info = _unwrapped(type_info)
+        type_info = unwrapped(type_info)
         basic_type = type_info.basic_type if isinstance(type_info, BasicTypeInfo) else None
-        if basic_type in _RANGES:
-            low, high = _RANGES[basic_type]
+        if basic_type in RANGES:
+            low, high = RANGES[basic_type]
             only_int = self._constant({int})
             in_range = f"min({v}) >= {low} and max({v}) <= {high}"
             # Element by element only if some may be None: min and max cannot tell.
@@ -352,183 +278,3 @@ class _Generator:
         if predicate:
             return f" and all(map({predicate}, {v}))"
         return "" if nullable or isinstance(type_info, PickledBytesTypeInfo) else f" and None not in {v}"
-
-
-_LOCAL_TIMES: dict[LocalTimeTypeInfo.TimeType, TypeInformation] = {
-    LocalTimeTypeInfo.TimeType.LOCAL_DATE: DateTypeInfo(),
-    LocalTimeTypeInfo.TimeType.LOCAL_TIME: TimeTypeInfo(),
-    LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME: TimestampTypeInfo(),
-}
-
-
-# --------------------------------------------------------------------------------------------------------
-# The slow path: type and value side by side
-# --------------------------------------------------------------------------------------------------------
-
-
-def _convert(type_info: TypeInformation, value: Any, path: str) -> Any:
-    type_info = _unwrapped(type_info)
-    if isinstance(type_info, LocalTimeTypeInfo):
-        type_info = _LOCAL_TIMES[type_info.time_type]
-    if isinstance(type_info, BasicTypeInfo):
-        return _basic(type_info, value, path)
-    if isinstance(type_info, TupleTypeInfo):
-        return _tuple(type_info, value, path)
-    if isinstance(type_info, RowTypeInfo):
-        return _row(type_info, value, path)
-    if isinstance(type_info, PojoTypeInfo):
-        return _pojo(type_info, value, path)
-    if isinstance(type_info, SequenceTypeInfo):
-        return _sequence(type_info, value, path)
-    if isinstance(type_info, MapTypeInfo):
-        return _map(type_info, value, path)
-    if isinstance(type_info, DateTypeInfo | TimeTypeInfo | TimestampTypeInfo):
-        return _time(type_info, value, path)
-    if isinstance(type_info, GenericTypeInfo) and not isinstance(value, type_info.cls):
-        raise _mismatch(type_info, value, path)
-    return value
-
-
-def _part(type_info: TypeInformation, value: Any, path: str, nullable: bool) -> Any:
-    return None if value is None and nullable else _convert(type_info, value, path)
-
-
-def _below(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
-
-
-def _basic(type_info: BasicTypeInfo, value: Any, path: str) -> Any:
-    basic_type = type_info.basic_type
-    if isinstance(value, str) and basic_type in (BasicType.STRING, BasicType.CHAR):
-        if basic_type is BasicType.CHAR and len(value) != 1:
-            raise _mismatch(type_info, value, path, " (one character)")
-        return str.__str__(value)
-    if basic_type is BasicType.INSTANT and (value is None or isinstance(value, Instant)):
-        return value
-    if value is None or isinstance(value, str | bytes | bytearray):
-        raise _mismatch(type_info, value, path)
-    try:
-        if basic_type is BasicType.BOOLEAN:
-            if value in (0, 1) and (isinstance(value, int) or type(value).__name__ in ("bool_", "bool")):
-                return bool(value)
-        elif basic_type in _RANGES:
-            low, high = _RANGES[basic_type]
-            # Only what is a whole number has an index: neither 1.5 nor Decimal(1) do.
-            number = index(value)
-            if not low <= number <= high:
-                raise _mismatch(type_info, value, path, f" ({low} to {high})")
-            return number
-        elif basic_type is BasicType.BIG_INT:
-            return index(value)
-        elif basic_type in (BasicType.FLOAT, BasicType.DOUBLE):
-            if hasattr(value, "__float__") or hasattr(value, "__index__"):
-                return _to_single(float(value)) if basic_type is BasicType.FLOAT else float(value)
-        elif basic_type is BasicType.BIG_DEC:
-            if isinstance(value, Decimal):
-                return value
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                return Decimal(str(value))
-    except TypeMismatch:
-        raise
-    except (TypeError, ValueError, OverflowError, InvalidOperation):
-        pass
-    raise _mismatch(type_info, value, path)
-
-
-def _time(type_info: TypeInformation, value: Any, path: str) -> Any:
-    if isinstance(type_info, DateTypeInfo):
-        if isinstance(value, datetime.date):
-            return datetime.date(value.year, value.month, value.day)
-    elif isinstance(type_info, TimeTypeInfo):
-        if isinstance(value, datetime.time | datetime.datetime):
-            return datetime.time(value.hour, value.minute, value.second, value.microsecond, fold=value.fold)
-    elif isinstance(value, datetime.datetime):
-        day = (value.year, value.month, value.day)
-        return datetime.datetime(
-            *day, value.hour, value.minute, value.second, value.microsecond, fold=value.fold
-        )
-    raise _mismatch(type_info, value, path)
-
-
-def _tuple(type_info: TupleTypeInfo, value: Any, path: str) -> tuple[Any, ...]:
-    if not isinstance(value, tuple | list | Row):
-        raise _mismatch(type_info, value, path)
-    types = type_info.get_field_types()
-    if len(value) != len(types):
-        raise _mismatch(type_info, value, path, f" with {len(types)} fields")
-    parts = zip(types, value, strict=True)
-    return tuple(_convert(field, part, _below(path, f"f{i}")) for i, (field, part) in enumerate(parts))
-
-
-def _row(type_info: RowTypeInfo, value: Any, path: str) -> Row:
-    names, types, kind = type_info.get_field_names(), type_info.get_field_types(), RowKind.INSERT
-    if isinstance(value, Row):
-        kind = value.get_row_kind()
-        given = value.get_field_names()
-    else:
-        given = list(value) if isinstance(value, Mapping) else None
-        if given is None and not isinstance(value, tuple | list):
-            raise _mismatch(type_info, value, path)
-    if len(value) != len(names):
-        raise _mismatch(type_info, value, path, f" with {len(names)} fields")
-    if given is None:
-        values = list(value)
-    elif set(given) == set(names):
-        values = [value[name] for name in names]
-    else:
-        raise _mismatch(type_info, value, path, f" with the fields {names}")
-    parts = zip(names, types, values, strict=True)
-    converted = [_part(field, part, _below(path, name), True) for name, field, part in parts]
-    return make_row(share_names(tuple(names)), converted, kind)
-
-
-def _pojo(type_info: PojoTypeInfo, value: Any, path: str) -> Any:
-    cls, names, types = type_info.cls, type_info.get_field_names(), type_info.get_field_types()
-    is_tuple = issubclass(cls, tuple)
-    if not isinstance(value, cls):
-        if not (is_tuple and type(value) is tuple and len(value) == len(names)):
-            raise _mismatch(type_info, value, path)
-        value = cls(*value)
-    changed = {}
-    for name, field, nullable in zip(names, types, type_info.get_nullable(), strict=True):
-        part = getattr(value, name)
-        converted = _part(field, part, _below(path, name), nullable)
-        if converted is not part:
-            changed[name] = converted
-    if not changed:
-        return value
-    if is_tuple:
-        return value._replace(**changed)
-    # Not dataclasses.replace: it would run __init__ and __post_init__ a second time.
-    copy = value.__class__.__new__(value.__class__)
-    for attribute in {**getattr(value, "__dict__", {}), **dict.fromkeys(names)}:
-        object.__setattr__(copy, attribute, changed.get(attribute, getattr(value, attribute)))
-    return copy
-
-
-def _sequence(type_info: SequenceTypeInfo, value: Any, path: str) -> Any:
-    if _is_bytes(type_info):
-        if isinstance(value, bytes | bytearray | memoryview):
-            return bytes(value)
-        raise _mismatch(type_info, value, path)
-    if isinstance(value, str | bytes | bytearray | Row):
-        raise _mismatch(type_info, value, path)
-    if not isinstance(value, Sequence | array.array):
-        # Arrays of NumPy and its like.
-        if not callable(getattr(value, "tolist", None)) or not isinstance(elements := value.tolist(), list):
-            raise _mismatch(type_info, value, path)
-        value = elements
-    nullable = not isinstance(type_info, PrimitiveArrayTypeInfo)
-    element_type = type_info.element_type
-    return [_part(element_type, part, f"{path}[{i}]", nullable) for i, part in enumerate(value)]
-
-
-def _map(type_info: MapTypeInfo, value: Any, path: str) -> dict[Any, Any]:
-    if not isinstance(value, Mapping):
-        raise _mismatch(type_info, value, path)
-    converted = {}
-    for key, part in value.items():
-        text = repr(key)[:50]
-        new_key = _convert(type_info.key_type, key, f"{path}[key {text}]")
-        converted[new_key] = _part(type_info.value_type, part, f"{path}[{text}]", True)
-    return converted

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spry.common.time import Instant
-from spry.common.type_checks import TypeMismatch, _convert, compile_enforcer, is_atomic_type
+from spry.common.type_checks import TypeMismatch, compile_enforcer, is_atomic_type
+from spry.common.type_conversion import convert
 from spry.common.typeinfo import ExternalTypeInfo, RowTypeInfo, TypeInformation, Types
 from spry.common.types import Row, RowKind
 
@@ -137,7 +138,7 @@ def test_good_values_come_back_as_they_are(type_info: TypeInformation, value: An
     enforcer = compile_enforcer(type_info)
     assert enforcer is not None
     assert enforcer(value) is value
-    slow = _convert(type_info, value, "")
+    slow = convert(type_info, value, "")
     assert repr(slow) == repr(value)
 
 
@@ -485,7 +486,7 @@ def test_what_is_made_for_a_type_is_good(data: st.DataObject) -> None:
         assert type_info == T.PICKLED_BYTE_ARRAY()
         return
     assert enforcer(value) is value
-    assert repr(_convert(type_info, value, "")) == repr(value)
+    assert repr(convert(type_info, value, "")) == repr(value)
 
 
 @settings(max_examples=500, deadline=None)
@@ -500,8 +501,8 @@ def test_junk_is_refused_or_comes_back_good(typed: Any, junk: Any) -> None:
     except TypeMismatch as e:
         assert e.path and e.expected
         with pytest.raises(TypeMismatch):
-            _convert(typed[0], junk, "")
+            convert(typed[0], junk, "")
     else:
-        assert repr(_convert(typed[0], junk, "")) == repr(checked)
+        assert repr(convert(typed[0], junk, "")) == repr(checked)
         assert repr(enforcer(checked)) == repr(checked)
     assert repr(junk) == before
