@@ -1,0 +1,237 @@
+"""A job's slots on Spark: deploying them, and running epochs through them.
+
+Spark keeps a pool of Python workers per distinct environment. A function that was wrapped while ``SPRY_SLOT`` named a
+slot therefore always runs in that slot's worker process. One single-partition RDD per slot, united, is a stage; between two
+levels there is a shuffle by target slot. What does not change from epoch to epoch is made once.
+"""
+
+from __future__ import annotations
+
+import base64
+import pickle
+import threading
+from typing import Any
+
+from spry.cluster.executors import Executor, executors, place_slots
+from spry.cluster.shipping import encode_job, ship_engine, ship_files
+from spry.cluster.worker import COMMAND_PROPERTY, CloseTask, DeployTask, LevelTask
+from spry.common.errors import SlotLostError
+from spry.common.plan import EpochCommand, JobPlan, SlotReport
+
+__all__ = ["SparkJob"]
+
+_WRAPPING = threading.Lock()
+"""``SparkContext.environment`` belongs to all threads of the driver."""
+
+
+class SparkJob:
+    """One attempt of a job on Spark."""
+
+    def __init__(self, context: Any, plan: JobPlan, requirements: str | None = None) -> None:
+        self._context = context
+        self._jvm = context._jvm
+        self._plan = ship_files(context, plan)
+        self._requirements = requirements
+        self._group = f"spry-{plan.job_id}-{plan.attempt}"
+        self._slots = plan.slots
+        self._broadcast: Any = None
+        self._closing: Any = None
+        self.placement: list[Executor] = []
+
+    # Deploying
+
+    def deploy(self) -> list[SlotReport]:
+        """Start a process per slot and open the functions in it."""
+        ship_engine(self._context)
+        available = executors(self._context)
+        self.placement = place_slots(self._slots, available)
+        self._pinned = len(available) > 1
+        self._broadcast = self._context.broadcast(encode_job(self._plan, self._requirements))
+        self._anchors = [self._anchor(executor) for executor in self.placement]
+        tasks = [DeployTask(slot, self._broadcast) for slot in range(self._slots)]
+        reports = self._collect(self._stage([(self._anchors[i], tasks[i]) for i in range(self._slots)]), "deploy")
+        self._prepare_levels()
+        self._closing = self._stage(
+            [(self._anchors[slot], CloseTask(self._plan.job_id, slot)) for slot in range(self._slots)]
+        )
+        return reports
+
+    def _anchor(self, executor: Executor) -> Any:
+        """A one-element RDD with the slot's executor as its preferred location."""
+        context = self._context
+        if not self._pinned:
+            return context._jsc.parallelize([b""], 1).rdd()
+        scala, gateway = self._jvm.scala, context._gateway
+        preferred = gateway.new_array(self._jvm.java.lang.String, 1)
+        preferred[0] = executor.location
+        locations = scala.jdk.CollectionConverters.ListHasAsScala(self._jvm.java.util.Arrays.asList(preferred)).asScala()
+        pair = scala.Tuple2(b"", locations.toSeq())
+        pairs = self._jvm.java.util.ArrayList()
+        pairs.add(pair)
+        sequence = scala.jdk.CollectionConverters.ListHasAsScala(pairs).asScala().toSeq()
+        return context._jsc.sc().makeRDD(sequence, self._bytes_tag())
+
+    def _bytes_tag(self) -> Any:
+        tag = getattr(getattr(self._jvm.scala.reflect, "ClassTag$"), "MODULE$")
+        return tag.apply(self._jvm.java.lang.Class.forName("[B"))
+
+    def _wrap(self, slot: int, task: Any) -> Any:
+        """The task as a function of Spark's, bound to the slot's worker."""
+        from pyspark.core.rdd import _wrap_function
+        from pyspark.serializers import NoOpSerializer
+
+        context = self._context
+        with _WRAPPING:
+            known = context.environment
+            try:
+                context.environment = {**known, "SPRY_SLOT": f"{self._plan.job_id}:{self._plan.attempt}:{slot}"}
+                return _wrap_function(context, task, NoOpSerializer(), NoOpSerializer())
+            finally:
+                context.environment = known
+
+    def _stage(self, parts: list[tuple[Any, Any]]) -> Any:
+        """One stage: per slot a task over its input."""
+        return self._union([self._python(rdd, self._wrap(slot, task)) for slot, (rdd, task) in enumerate(parts)])
+
+    def _python(self, rdd: Any, function: Any) -> Any:
+        return self._jvm.PythonRDD(rdd, function, False, False).asJavaRDD()
+
+    def _union(self, rdds: list[Any]) -> Any:
+        if len(rdds) == 1:
+            return rdds[0]
+        array = self._context._gateway.new_array(self._jvm.org.apache.spark.api.java.JavaRDD, len(rdds))
+        for index, rdd in enumerate(rdds):
+            array[index] = rdd
+        return self._context._jsc.union(array)
+
+    def _prepare_levels(self) -> None:
+        levels, slots = self._plan.levels, range(self._slots)
+        functions = [
+            [self._wrap(slot, LevelTask(self._plan.job_id, slot, level, level == levels - 1)) for slot in slots]
+            for level in range(levels)
+        ]
+        self._sources = self._union([self._python(self._anchors[slot], functions[0][slot]) for slot in slots])
+        self._deeper = functions[1:]
+        self._partitioner = self._jvm.PythonPartitioner(self._slots, 0)
+        pruning = getattr(self._jvm.org.apache.spark.rdd, "PartitionPruningRDD$")
+        self._prune = getattr(pruning, "MODULE$").create
+        empty = getattr(getattr(self._jvm.scala.collection.immutable, "Set$"), "MODULE$").empty()
+        self._only = [getattr(empty, "$plus")(slot) for slot in slots]
+        self._first_pairs = self._pairs(self._sources) if levels > 1 else None
+
+    def _pairs(self, stage: Any) -> Any:
+        return self._jvm.PairwiseRDD(stage.rdd()).asJavaPairRDD()
+
+    # Epochs
+
+    def run_epoch(self, command: EpochCommand, description: str) -> list[SlotReport]:
+        """Run one epoch through all levels; gives the slots' reports, in order of slot."""
+        stage = self._sources
+        pairs = self._first_pairs
+        shuffles = []
+        for functions in self._deeper:
+            if pairs is None:
+                pairs = self._pairs(stage)
+            shuffled = pairs.partitionBy(self._partitioner)
+            shuffles.append(shuffled)
+            blocks = self._jvm.PythonRDD.valueOfPair(shuffled).rdd()
+            stage = self._union([self._python(self._input(slot, blocks), f) for slot, f in enumerate(functions)])
+            pairs = None
+        text = base64.b64encode(pickle.dumps(command, 5)).decode()
+        self._context.setLocalProperty(COMMAND_PROPERTY, text)
+        try:
+            return self._collect(stage, description)
+        finally:
+            self._clean(shuffles)
+
+    def _input(self, slot: int, blocks: Any) -> Any:
+        """The part of a shuffle that is for one slot, on the slot's executor."""
+        part = self._prune(blocks, self._only[slot])
+        if not self._pinned:
+            return part
+        pinned = part.cartesian(self._anchors[slot], self._bytes_tag())
+        return self._jvm.PythonRDD.keyOfPair(pinned) if hasattr(self._jvm.PythonRDD, "keyOfPair") else self._keys(pinned)
+
+    def _keys(self, pairs: Any) -> Any:
+        return self._jvm.org.apache.spark.api.java.JavaPairRDD.fromRDD(
+            pairs, self._bytes_tag(), self._bytes_tag()
+        ).keys().rdd()
+
+    def _collect(self, stage: Any, description: str) -> list[SlotReport]:
+        from py4j.protocol import Py4JError
+        from pyspark.core.rdd import _load_from_socket
+        from pyspark.serializers import NoOpSerializer
+
+        context = self._context
+        context.setLocalProperty("spark.jobGroup.id", self._group)
+        context.setLocalProperty("spark.job.description", description)
+        context.setLocalProperty("spark.job.interruptOnCancel", "true")
+        try:
+            address = self._jvm.PythonRDD.collectAndServe(stage.rdd())
+            with _load_from_socket(address, NoOpSerializer()) as stream:
+                payloads = list(stream)
+        except Py4JError as error:
+            raise self._explain(error) from None
+        except (OSError, EOFError) as error:
+            raise SlotLostError(f"the connection to Spark broke: {error}") from None
+        reports: list[SlotReport] = [pickle.loads(payload) for payload in payloads]
+        reports.sort(key=lambda report: report.slot)
+        if len(reports) != self._slots:
+            raise SlotLostError(f"{self._slots} slots should have reported, {len(reports)} did")
+        return reports
+
+    def _explain(self, error: Exception) -> SlotLostError:
+        """Why a Spark job failed, in a line. Users' errors do not come this way: slots report them."""
+        text = str(error)
+        cause = getattr(error, "java_exception", None)
+        if cause is not None:
+            text = str(cause.getMessage() or cause.toString())
+        if "cancelled" in text:
+            return SlotLostError("the epoch was cancelled")
+        for sign, meaning in (
+            ("ExecutorLostFailure", "an executor died"),
+            ("Python worker exited unexpectedly", "a slot's process died"),
+            ("EOFException", "a slot's process died"),
+            ("SparkContext was shut down", "Spark was stopped"),
+            ("stopped SparkContext", "Spark was stopped"),
+        ):
+            if sign in text:
+                detail = next((line.strip() for line in text.splitlines() if sign in line), "")
+                return SlotLostError(f"{meaning}: {detail[:500]}")
+        return SlotLostError(f"Spark failed the epoch: {text[:2000]}")
+
+    def _clean(self, shuffles: list[Any]) -> None:
+        """Remove an epoch's shuffle files now; Spark would wait for a garbage collection."""
+        cleaner = self._context._jsc.sc().cleaner()
+        if cleaner.isEmpty():
+            return
+        for shuffled in shuffles:
+            try:
+                dependency = shuffled.rdd().dependencies().head()
+                cleaner.get().doCleanupShuffle(dependency.shuffleId(), False)
+            except Exception:
+                return  # Spark is going down; its own cleaning takes over.
+
+    # Ending
+
+    def close(self) -> list[SlotReport]:
+        """Close the functions in all slots that are still there, and end their processes."""
+        if self._closing is None:
+            return []
+        return self._collect(self._closing, f"{self._plan.job_name}: closing")
+
+    def cancel(self) -> None:
+        """Break off whatever runs now. Safe to call from any thread."""
+        try:
+            self._context._jsc.sc().cancelJobGroup(self._group)
+        except Exception:
+            return  # Spark is gone, and with it whatever ran.
+
+    def release(self) -> None:
+        """The attempt is over: give back what it holds."""
+        if self._broadcast is not None:
+            try:
+                self._broadcast.destroy()
+            except Exception:
+                return  # Spark is gone.
+            self._broadcast = None

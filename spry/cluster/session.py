@@ -1,0 +1,141 @@
+"""The Spark application that jobs run in: the active one, or a local one of our own."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from spry.cluster.java import check_java
+from spry.common.configuration import Configuration
+from spry.common.errors import JobSubmissionError
+from spry.common.options import PythonOptions, SpryOptions
+
+__all__ = ["get_spark_context", "spark_is_active"]
+
+_LOCK = threading.Lock()
+
+_DEFAULTS = {
+    # A task that is run twice would apply an epoch twice: the job restarts instead.
+    "spark.task.maxFailures": "1",
+    "spark.stage.maxConsecutiveAttempts": "1",
+    "spark.speculation": "false",
+    "spark.dynamicAllocation.enabled": "false",
+    # Over TCP every Python task waits 40 ms for a delayed acknowledgement.
+    "spark.python.unix.domain.socket.enabled": "true",
+    "spark.python.worker.reuse": "true",
+    # A slot's tasks go to the slot's executor and nowhere else.
+    "spark.shuffle.reduceLocality.enabled": "false",
+    "spark.locality.wait": "30s",
+    # Blocks are compact and short-lived.
+    "spark.shuffle.compress": "false",
+    "spark.shuffle.spill.compress": "false",
+    "spark.shuffle.sort.bypassMergeThreshold": "1024",
+    # Several jobs share the cores.
+    "spark.scheduler.mode": "FAIR",
+    # What Spark remembers of past epochs stays bounded.
+    "spark.ui.retainedJobs": "100",
+    "spark.ui.retainedStages": "200",
+    "spark.ui.retainedTasks": "2000",
+    "spark.ui.retainedDeadExecutors": "10",
+    "spark.sql.ui.retainedExecutions": "10",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.cleaner.periodicGC.interval": "10min",
+    "spark.task.reaper.enabled": "false",
+    "spark.python.task.killTimeout": "300ms",
+    "spark.app.name": "Spry",
+}
+_LOCAL_DEFAULTS = {
+    # Nothing outside this machine needs to reach a local Spark.
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.ui.enabled": "false",
+}
+
+_LOG4J = """
+rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{HH:mm:ss} %p spark %c{1}: %m%n
+logger.tasks.name = org.apache.spark.scheduler.TaskSetManager
+logger.tasks.level = off
+logger.executor.name = org.apache.spark.executor.Executor
+logger.executor.level = off
+logger.dag.name = org.apache.spark.scheduler.DAGScheduler
+logger.dag.level = off
+logger.python.name = org.apache.spark.api.python
+logger.python.level = off
+"""
+
+
+def spark_is_active() -> bool:
+    """Whether the program already has a Spark application."""
+    pyspark = sys.modules.get("pyspark")
+    return pyspark is not None and pyspark.SparkContext._active_spark_context is not None
+
+
+def get_spark_context(configuration: Configuration) -> tuple[Any, float]:
+    """The Spark context to run in, and the seconds that its start took (0.0 if it was there)."""
+    with _LOCK:
+        try:
+            from pyspark import SparkContext
+        except ImportError:
+            raise JobSubmissionError("PySpark is not installed: pip install 'pyspark>=4,<5'") from None
+        active = SparkContext._active_spark_context
+        if active is not None:
+            return active, 0.0
+        check_java()
+        started = time.monotonic()
+        context = _start(configuration)
+        return context, time.monotonic() - started
+
+
+def _start(configuration: Configuration) -> Any:
+    from pyspark import SparkConf, SparkContext
+
+    python = configuration.get(PythonOptions.PYTHON_EXECUTABLE) or sys.executable
+    os.environ.setdefault("PYSPARK_PYTHON", python)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    conf = SparkConf()
+    given = {key: value for key, value in configuration.to_dict().items() if key.startswith("spark.")}
+    master = given.get("spark.master") or conf.get("spark.master") or configuration.get(SpryOptions.SPARK_MASTER)
+    defaults = dict(_DEFAULTS)
+    if master.startswith("local"):
+        defaults |= _LOCAL_DEFAULTS
+        if "spark.driver.host" not in given:
+            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    conf.set("spark.master", master)
+    for key, value in defaults.items():
+        conf.setIfMissing(key, value)
+    for key, value in given.items():
+        conf.set(key, value)
+    _quiet_logging(conf)
+    try:
+        context = SparkContext(conf=conf)
+    except Exception as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise JobSubmissionError(f"Spark did not start at master '{master}': {reason}") from error
+    logging.getLogger("py4j").setLevel(logging.ERROR)
+    return context
+
+
+def _quiet_logging(conf: Any) -> None:
+    """Spark's own account of failures would drown ours; it logs errors only, unless the user says otherwise."""
+    key = "spark.driver.extraJavaOptions"
+    options = conf.get(key, "")
+    if "log4j" in options or conf.get("spark.log.level") or os.environ.get("SPARK_CONF_DIR"):
+        return
+    handle, path = tempfile.mkstemp(prefix="spry-log4j2-", suffix=".properties")
+    with os.fdopen(handle, "w") as file:
+        file.write(_LOG4J)
+    atexit.register(lambda: Path(path).unlink(missing_ok=True))
+    conf.set(key, f"-Dlog4j2.configurationFile=file:{path} {options}".strip())

@@ -1,0 +1,158 @@
+"""What PySpark runs in a slot's process: a task per level, which hands over to the slot that lives there.
+
+Each slot has a worker process of its own (see ``spry.cluster.slots``). The task finds its slot in this module's
+registry; a task that does not find it, or that comes out of order, says so and the job fails.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import pickle
+import struct
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from spry.common.errors import FailureInfo
+from spry.common.plan import EpochCommand, JobPlan, SlotReport
+from spry.runtime.slot import HeapKeeper, Slot, encode_report
+
+__all__ = ["COMMAND_PROPERTY", "CloseTask", "DeployTask", "LevelTask"]
+
+COMMAND_PROPERTY = "spry.command"
+_TARGET = struct.Struct(">q")
+_EXIT_DELAY = 0.5
+
+
+class _LiveSlot:
+    """A slot, and how far it has come."""
+
+    def __init__(self, slot: Slot, attempt: int) -> None:
+        self.slot = slot
+        self.attempt = attempt
+        self.epoch = 0
+        self.level = slot.job.levels - 1
+        self.heap = HeapKeeper()
+
+
+_SLOTS: dict[tuple[str, int], _LiveSlot] = {}
+"""This process's slots: one, or one per slot if Spark was made to share workers."""
+
+
+class DeployTask:
+    """Makes the slot and opens its functions."""
+
+    def __init__(self, slot: int, plan: Any) -> None:
+        self._slot = slot
+        self._plan = plan
+
+    def __call__(self, partition: int, iterator: Iterable[Any]) -> Iterator[bytes]:
+        for _ in iterator:
+            pass
+        yield self._deploy()
+
+    def _deploy(self) -> bytes:
+        import gc
+
+        from spry.cluster.shipping import prepare_worker, resolve_file
+
+        gc.set_threshold(50_000, 20, 50)
+        try:
+            job: JobPlan = prepare_worker(self._plan.value)
+            park = int(job.configuration.get("spry.slot.memory.park.bytes", 64 << 20))
+            slot = Slot(job, self._slot, resolve_file, park)
+        except Exception as error:
+            from spry.runtime.failures import failure_of
+
+            info = failure_of(error)
+            return encode_report(SlotReport(self._slot, 0, os.getpid(), failure=info))
+        _SLOTS[(job.job_id, self._slot)] = live = _LiveSlot(slot, job.attempt)
+        report = slot.deploy()
+        live.heap.end_of_task()
+        return encode_report(report)
+
+
+class LevelTask:
+    """Runs one level of an epoch in the slot."""
+
+    def __init__(self, job_id: str, slot: int, level: int, last: bool) -> None:
+        self._key = (job_id, slot)
+        self._level = level
+        self._last = last
+
+    def __call__(self, partition: int, iterator: Iterable[bytes]) -> Iterator[bytes]:
+        command = _command()
+        live = _SLOTS.get(self._key)
+        problem = self._problem(live, command)
+        if problem is not None or live is None:
+            for _ in iterator:
+                pass
+            if self._last:
+                info = FailureInfo(problem or "", slot_lost=True)
+                yield encode_report(SlotReport(self._key[1], command.epoch, os.getpid(), failure=info))
+            return
+        live.epoch, live.level = command.epoch, self._level
+        for target, payload in live.slot.run_level(self._level, command, iterator):
+            if not self._last:
+                yield _TARGET.pack(target)
+                yield payload
+        if self._last:
+            yield encode_report(live.slot.end_epoch(command))
+        live.heap.end_of_task()
+
+    def _problem(self, live: _LiveSlot | None, command: EpochCommand) -> str | None:
+        if live is None:
+            return f"slot {self._key[1]} lost its process and what was in it (a new process {os.getpid()} is in its place)"
+        if live.attempt != command.attempt:
+            return f"slot {self._key[1]} is of attempt {live.attempt}, the command of attempt {command.attempt}"
+        levels = live.slot.job.levels
+        expected = (live.epoch, live.level + 1) if live.level + 1 < levels else (live.epoch + 1, 0)
+        if (command.epoch, self._level) != expected:
+            return (
+                f"slot {self._key[1]} was given epoch {command.epoch} level {self._level} but expects epoch {expected[0]} "
+                f"level {expected[1]}: Spark ran a task twice or lost one"
+            )
+        return None
+
+
+class CloseTask:
+    """Closes the slot's functions and ends its process. Does nothing if the slot is gone."""
+
+    def __init__(self, job_id: str, slot: int) -> None:
+        self._key = (job_id, slot)
+
+    def __call__(self, partition: int, iterator: Iterable[bytes]) -> Iterator[bytes]:
+        for _ in iterator:
+            pass
+        live = _SLOTS.pop(self._key, None)
+        if live is None:
+            yield encode_report(SlotReport(self._key[1], 0, os.getpid()))
+        else:
+            yield encode_report(live.slot.close(live.epoch))
+        if not _SLOTS:
+            _exit_soon()
+
+
+def _command() -> EpochCommand:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    text = context.getLocalProperty(COMMAND_PROPERTY)
+    assert text is not None
+    command: EpochCommand = pickle.loads(base64.b64decode(text))
+    return command
+
+
+def _exit_soon() -> None:
+    """End this process once the task is over: its name is never used again."""
+
+    def leave() -> None:
+        sys.stdout.flush()
+        os._exit(0)
+
+    timer = threading.Timer(_EXIT_DELAY, leave)
+    timer.daemon = True
+    timer.start()

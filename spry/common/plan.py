@@ -1,0 +1,181 @@
+"""The messages between the driver and the slots: a job's plan, an epoch's command, a slot's report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from spry.common.errors import FailureInfo
+from spry.common.operators import OperatorDescription
+from spry.common.partitioning import Partitioning
+
+__all__ = [
+    "EdgePlan",
+    "EpochCommand",
+    "ExecutionState",
+    "JobPlan",
+    "OperatorPlan",
+    "SlotCommand",
+    "SlotReport",
+    "SourceEvents",
+    "VertexPlan",
+    "VertexReport",
+]
+
+
+class ExecutionState(Enum):
+    """The life of a subtask."""
+
+    CREATED = "CREATED"
+    SCHEDULED = "SCHEDULED"
+    DEPLOYING = "DEPLOYING"
+    INITIALIZING = "INITIALIZING"
+    RUNNING = "RUNNING"
+    FINISHED = "FINISHED"
+    CANCELING = "CANCELING"
+    CANCELED = "CANCELED"
+    FAILED = "FAILED"
+
+    @property
+    def is_terminal(self) -> bool:
+        return self in (ExecutionState.FINISHED, ExecutionState.CANCELED, ExecutionState.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorPlan:
+    """One operator of a chain. ``parent`` is its predecessor's index in the chain, None at the head."""
+
+    node_id: int
+    uid: str
+    name: str
+    description: OperatorDescription
+    parent: int | None
+    parent_tag: str | None
+    """The side output of the parent that this operator reads, None for its main output."""
+    type_info: Any
+    """The declared output type, enforced on what the operator emits; None if none was declared."""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgePlan:
+    """An edge between two vertices."""
+
+    edge_id: int
+    source_vertex: int
+    source_operator: int
+    """Index in the source vertex's chain."""
+    tag: str | None
+    target_vertex: int
+    target_input: int
+    partitioning: Partitioning
+    local: bool
+    """Both ends are in the same slot and, index by index, face each other: nothing is shuffled."""
+
+
+@dataclass(frozen=True, slots=True)
+class VertexPlan:
+    """A chain of operators with its place: subtask i runs in slot ``slot_base + i``."""
+
+    vertex_id: int
+    name: str
+    level: int
+    parallelism: int
+    max_parallelism: int
+    slot_base: int
+    operators: tuple[OperatorPlan, ...]
+    side_types: dict[tuple[int, str], Any] = field(default_factory=dict)
+    """(operator index, side output) -> declared type."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobPlan:
+    """All that a slot needs to run its part of a job."""
+
+    job_id: str
+    job_name: str
+    attempt: int
+    slots: int
+    levels: int
+    batch: bool
+    vertices: tuple[VertexPlan, ...]
+    edges: tuple[EdgePlan, ...]
+    configuration: dict[str, str]
+    job_parameters: dict[str, str]
+    object_reuse: bool
+    cached_files: dict[str, tuple[str, bool]]
+    """Name -> (file name as shipped, executable)."""
+    python_files: tuple[str, ...] = ()
+    python_archives: tuple[tuple[str, str | None], ...] = ()
+    python_path: tuple[str, ...] = ()
+    main_classes: dict[str, Any] = field(default_factory=dict)
+    """Classes of the user's main program, so that slots know them by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEvents:
+    """What an enumerator has to say to one reader."""
+
+    splits: tuple[Any, ...] = ()
+    no_more_splits: bool = False
+    events: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SlotCommand:
+    """The part of an epoch's command that is for one slot: (vertex id, subtask) -> events."""
+
+    source_events: dict[tuple[int, int], SourceEvents] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EpochCommand:
+    """What the slots do in one epoch."""
+
+    job_id: str
+    attempt: int
+    epoch: int
+    max_records: int = 1024
+    """Per source subtask."""
+    max_millis: int = 200
+    """For all sources of a slot together."""
+    max_bytes: int = 1 << 62
+    slots: dict[int, SlotCommand] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class VertexReport:
+    """What a subtask has done in an epoch."""
+
+    vertex_id: int
+    subtask: int
+    records_in: int = 0
+    records_out: int = 0
+    finished: bool = False
+    backlog: bool = False
+    """A source subtask with more to read right now."""
+    bounded_remaining: int | None = None
+    watermark: int | None = None
+    split_requests: int = 0
+    source_events: tuple[Any, ...] = ()
+    accumulators: dict[str, Any] = field(default_factory=dict)
+    metrics: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class SlotReport:
+    """A slot's answer at the end of an epoch."""
+
+    slot: int
+    epoch: int
+    pid: int
+    host: str = ""
+    vertices: list[VertexReport] = field(default_factory=list)
+    lines: list[tuple[bool, str]] = field(default_factory=list)
+    """Printed lines: (to standard error, text)."""
+    collected: dict[str, list[Any]] = field(default_factory=dict)
+    failure: FailureInfo | None = None
+    next_timer: int | None = None
+    """When the slot next has something to do by itself (processing time, ms since 1970)."""
+    busy_seconds: float = 0.0
+    warnings: list[str] = field(default_factory=list)

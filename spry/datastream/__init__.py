@@ -1,0 +1,55 @@
+"""The DataStream API: environment, streams, functions, state descriptors. Names and signatures are PyFlink's."""
+
+from spry.common.execution_mode import RuntimeExecutionMode
+from spry.common.output_tag import OutputTag
+from spry.common.time_domain import TimeDomain
+from spry.datastream.data_stream import CloseableIterator, DataStream, DataStreamSink, KeyedStream
+from spry.datastream.functions import (
+    AggregateFunction,
+    FilterFunction,
+    FlatMapFunction,
+    Function,
+    KeyedProcessFunction,
+    KeySelector,
+    MapFunction,
+    NullByteKeySelector,
+    ParallelSourceFunction,
+    Partitioner,
+    ProcessFunction,
+    ReduceFunction,
+    RuntimeContext,
+    SinkFunction,
+    SourceFunction,
+    TimerService,
+)
+from spry.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
+from spry.datastream.stream_execution_environment import StreamExecutionEnvironment
+
+__all__ = [
+    "AggregateFunction",
+    "CloseableIterator",
+    "DataStream",
+    "DataStreamSink",
+    "FilterFunction",
+    "FlatMapFunction",
+    "Function",
+    "KeySelector",
+    "KeyedProcessFunction",
+    "KeyedStream",
+    "MapFunction",
+    "MemorySize",
+    "NullByteKeySelector",
+    "OutputTag",
+    "ParallelSourceFunction",
+    "Partitioner",
+    "ProcessFunction",
+    "ReduceFunction",
+    "RuntimeContext",
+    "RuntimeExecutionMode",
+    "SinkFunction",
+    "SlotSharingGroup",
+    "SourceFunction",
+    "StreamExecutionEnvironment",
+    "TimeDomain",
+    "TimerService",
+]

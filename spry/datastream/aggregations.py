@@ -1,0 +1,96 @@
+"""Rolling aggregations of one field: sum, min, max, min_by, max_by.
+
+Each is a reduce function of two records. ``sum``, ``min`` and ``max`` change only the field, in a copy of the first record; ``min_by``
+and ``max_by`` keep the whole record that has the extreme.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from operator import gt, lt
+from typing import Any
+
+from spry.common.keys import field_getter
+from spry.common.types import Row
+
+__all__ = ["ExtremeBy", "FieldFold"]
+
+
+class FieldFold:
+    """Folds one field of the new record into the kept one.
+
+    >>> FieldFold("sum", 1, lambda a, b: a + b)(("a", 1, "x"), ("a", 2, "y"))
+    ('a', 3, 'x')
+    """
+
+    fresh_results = True
+    """The result is a new record (or the kept one as it was): nobody changes it later."""
+
+    def __init__(self, name: str, field: int | str, fold: Callable[[Any, Any], Any]) -> None:
+        self._name = name
+        self._field = field
+        self._get = field_getter(field)
+        self._fold = fold
+
+    def __call__(self, kept: Any, new: Any) -> Any:
+        if kept.__class__ is tuple:
+            index = self._field
+            try:
+                return (*kept[:index], self._fold(kept[index], new[index]), *kept[index + 1 :])  # type: ignore[operator, misc]
+            except (TypeError, IndexError) as error:
+                raise self._error(kept, error) from None
+        return self._general(kept, new)
+
+    def _general(self, kept: Any, new: Any) -> Any:
+        if isinstance(kept, int | float | str) and self._field == 0:
+            return self._fold(kept, new)  # A stream of plain values has one field.
+        try:
+            result = self._fold(self._get(kept), self._get(new))
+        except (TypeError, IndexError, KeyError, AttributeError) as error:
+            raise self._error(kept, error) from None
+        return _replaced(kept, self._field, result)
+
+    def _error(self, kept: Any, error: Exception) -> TypeError:
+        return TypeError(f"{self._name}({self._field!r}) cannot be taken of {kept!r}: {error}")
+
+
+class ExtremeBy:
+    """Keeps the record with the smallest or largest field; of equals, the first (or the last)."""
+
+    fresh_results = True
+
+    def __init__(self, name: str, field: int | str, smallest: bool, first: bool) -> None:
+        self._name = name
+        self._field = field
+        self._get = field_getter(field)
+        self._better = lt if smallest else gt
+        self._first = first
+
+    def __call__(self, kept: Any, new: Any) -> Any:
+        try:
+            old, candidate = self._value(kept), self._value(new)
+            if self._better(candidate, old) or (not self._first and candidate == old):
+                return new
+        except (TypeError, IndexError, KeyError, AttributeError) as error:
+            raise TypeError(f"{self._name}({self._field!r}) cannot be taken of {kept!r}: {error}") from None
+        return kept
+
+    def _value(self, record: Any) -> Any:
+        if isinstance(record, int | float | str) and self._field == 0:
+            return record
+        return self._get(record)
+
+
+def _replaced(record: Any, field: int | str, value: Any) -> Any:
+    """A copy of the record with one field replaced."""
+    if isinstance(record, tuple) and hasattr(record, "_replace"):
+        name = field if isinstance(field, str) else record._fields[field]  # type: ignore[attr-defined]
+        return record._replace(**{name: value})
+    result = copy.copy(record)
+    if isinstance(record, Row | list | dict):
+        result[field] = value
+    else:
+        name = field if isinstance(field, str) else list(record.__dataclass_fields__)[field]
+        object.__setattr__(result, name, value)
+    return result

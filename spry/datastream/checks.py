@@ -1,0 +1,49 @@
+"""Checks of what users pass to the API; errors are raised where the mistake is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from spry.common.keys import KeySelection
+from spry.common.typeinfo import RowTypeInfo, TypeInformation
+from spry.datastream.functions import Function, KeySelector
+
+__all__ = ["as_key", "as_type", "checked_function"]
+
+
+def checked_function(function: Any, base: type, where: str) -> None:
+    """Raise unless it is a function of the right kind: an instance of the base class, or a plain callable."""
+    if isinstance(function, type):
+        raise TypeError(f"{where} takes an instance, not the class {function.__name__}: write {function.__name__}()")
+    method = {name for name in vars(base) if not name.startswith("_")} - {"open", "close", "finish", "Context"}
+    if isinstance(function, base) or any(hasattr(function, name) for name in method):
+        return
+    if isinstance(function, Function):
+        raise TypeError(f"{where} takes a {base.__name__}, not a {type(function).__name__}")
+    if not callable(function):
+        raise TypeError(f"{where} takes a function or a {base.__name__}, not {function!r}")
+
+
+def as_type(type_info: Any, where: str) -> TypeInformation | None:
+    """The declared type; a list of types stands for a row of these."""
+    if type_info is None or isinstance(type_info, TypeInformation):
+        return type_info
+    if isinstance(type_info, list):
+        return RowTypeInfo(type_info)
+    raise TypeError(f"{where}: the output type must be a type such as Types.INT(), not {type_info!r}")
+
+
+def as_key(selector: Callable[[Any], Any] | KeySelector | int | str, more: tuple[int | str, ...]) -> KeySelection:
+    """The key selection for whatever the user gave."""
+    if isinstance(selector, KeySelector):
+        return KeySelection(selector.get_key, type(selector).__name__)
+    if isinstance(selector, int | str) and not isinstance(selector, bool):
+        return KeySelection.of_fields((selector, *more))
+    if more:
+        raise TypeError("key_by takes either one selector function or field indexes and names, not both")
+    if isinstance(selector, type) or not callable(selector):
+        raise TypeError(f"a key is selected by a function, a KeySelector, a field index or a field name, not {selector!r}")
+    if hasattr(selector, "get_key"):
+        return KeySelection(selector.get_key, type(selector).__name__)
+    return KeySelection.of_callable(selector)

@@ -1,0 +1,264 @@
+"""The functions that users write: base classes and their contexts.
+
+Wherever one of these is taken, a plain function does too, but only classes have ``open`` and ``close``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, Generic, TypeVar
+
+from spry.common.accumulators import Accumulator
+from spry.common.context import KeyedStateStore, RuntimeContext
+from spry.common.output_tag import OutputTag
+from spry.common.sink import WriterContext
+from spry.common.time_domain import TimeDomain
+
+__all__ = [
+    "Accumulator",
+    "AggregateFunction",
+    "FilterFunction",
+    "FlatMapFunction",
+    "Function",
+    "KeySelector",
+    "KeyedProcessFunction",
+    "KeyedStateStore",
+    "MapFunction",
+    "NullByteKeySelector",
+    "ParallelSourceFunction",
+    "Partitioner",
+    "ProcessFunction",
+    "ReduceFunction",
+    "RuntimeContext",
+    "SinkFunction",
+    "SourceContext",
+    "SourceFunction",
+    "TimerService",
+]
+
+IN = TypeVar("IN")
+OUT = TypeVar("OUT")
+ACC = TypeVar("ACC")
+
+
+class Function(ABC):
+    """Base of all user functions, with the life that each subtask gives its copy."""
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        """Called once per subtask before the first record: connect, load, get state here."""
+
+    def close(self) -> None:
+        """Called once per subtask at the end, also after a failure."""
+
+
+class MapFunction(Function):
+    """One value in, one out.
+
+    >>> class Double(MapFunction):
+    ...     def map(self, value):
+    ...         return 2 * value
+    """
+
+    @abstractmethod
+    def map(self, value: Any) -> Any: ...
+
+
+class FlatMapFunction(Function):
+    """One value in, any number out: yield them, or return an iterable."""
+
+    @abstractmethod
+    def flat_map(self, value: Any) -> Iterable[Any] | None: ...
+
+
+class FilterFunction(Function):
+    """Keeps the values for which it is true."""
+
+    @abstractmethod
+    def filter(self, value: Any) -> bool: ...
+
+
+class ReduceFunction(Function):
+    """Makes one value of two of the same type."""
+
+    @abstractmethod
+    def reduce(self, value1: Any, value2: Any) -> Any: ...
+
+
+class AggregateFunction(Function):
+    """Adds values up in an accumulator."""
+
+    @abstractmethod
+    def create_accumulator(self) -> Any:
+        """A new, empty accumulator."""
+
+    @abstractmethod
+    def add(self, value: Any, accumulator: Any) -> Any:
+        """The accumulator with the value in it; may be the same object, changed."""
+
+    @abstractmethod
+    def get_result(self, accumulator: Any) -> Any:
+        """What the accumulator amounts to."""
+
+    def merge(self, acc_a: Any, acc_b: Any) -> Any:
+        """Two accumulators as one. Needed for windows that merge."""
+        raise TypeError(f"{type(self).__name__} has no merge(acc_a, acc_b), which windows that merge need")
+
+
+class KeySelector(Function):
+    """Takes the key from a value."""
+
+    @abstractmethod
+    def get_key(self, value: Any) -> Any: ...
+
+
+class NullByteKeySelector(KeySelector):
+    """Gives every value the same key."""
+
+    def get_key(self, value: Any) -> Any:
+        return 0
+
+
+class Partitioner(Function):
+    """Chooses the target subtask for a key."""
+
+    @abstractmethod
+    def partition(self, key: Any, num_partitions: int) -> int:
+        """An index from 0 to ``num_partitions - 1``."""
+
+
+class TimerService(ABC):
+    """Time and timers. Timers belong to the current key; setting one twice is setting it once."""
+
+    @abstractmethod
+    def current_processing_time(self) -> int:
+        """The machine's clock, in ms."""
+
+    @abstractmethod
+    def current_watermark(self) -> int:
+        """The operator's event time, in ms."""
+
+    @abstractmethod
+    def register_processing_time_timer(self, timestamp: int) -> None: ...
+
+    @abstractmethod
+    def register_event_time_timer(self, timestamp: int) -> None: ...
+
+    @abstractmethod
+    def delete_processing_time_timer(self, timestamp: int) -> None: ...
+
+    @abstractmethod
+    def delete_event_time_timer(self, timestamp: int) -> None: ...
+
+
+class ProcessFunction(Function):
+    """The most general function of one value: any number of results, side outputs, time.
+
+    ``yield value`` emits a result, ``yield tag, value`` emits to the side output of an :class:`OutputTag`.
+    """
+
+    class Context(ABC):
+        """What is known about the value."""
+
+        @abstractmethod
+        def timer_service(self) -> TimerService: ...
+
+        @abstractmethod
+        def timestamp(self) -> int | None:
+            """The value's event time in ms, None if it has none."""
+
+        @abstractmethod
+        def output(self, tag: OutputTag, value: Any) -> None:
+            """Emit to a side output."""
+
+    @abstractmethod
+    def process_element(self, value: Any, ctx: ProcessFunction.Context) -> Iterable[Any] | None:
+        """Called for every value."""
+
+
+class KeyedProcessFunction(Function):
+    """A process function on a keyed stream: it also has state and timers."""
+
+    class Context(ProcessFunction.Context):
+        """What is known about the value."""
+
+        @abstractmethod
+        def get_current_key(self) -> Any: ...
+
+    class OnTimerContext(Context):
+        """What is known about the timer."""
+
+        @abstractmethod
+        def time_domain(self) -> TimeDomain:
+            """Whether the timer was set in event time or in processing time."""
+
+    @abstractmethod
+    def process_element(self, value: Any, ctx: KeyedProcessFunction.Context) -> Iterable[Any] | None:
+        """Called for every value."""
+
+    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Iterable[Any] | None:
+        """Called when a timer fires; the current key is the one it was set for."""
+        return None
+
+
+class SourceContext(ABC):
+    """Where a :class:`SourceFunction` emits."""
+
+    @abstractmethod
+    def collect(self, value: Any) -> None: ...
+
+    @abstractmethod
+    def collect_with_timestamp(self, value: Any, timestamp: int) -> None: ...
+
+    @abstractmethod
+    def emit_watermark(self, mark: Any) -> None: ...
+
+    @abstractmethod
+    def mark_as_temporarily_idle(self) -> None: ...
+
+    @abstractmethod
+    def get_checkpoint_lock(self) -> Any:
+        """Emit and update positions under this lock, so that both are in the same checkpoint."""
+
+
+class SourceFunction(Function):
+    """A source as a loop of one's own, in one subtask.
+
+    >>> class Ticks(SourceFunction):
+    ...     def __init__(self):
+    ...         self.running = True
+    ...     def run(self, ctx):
+    ...         tick = 0
+    ...         while self.running and tick < 3:
+    ...             ctx.collect(tick)
+    ...             tick += 1
+    ...     def cancel(self):
+    ...         self.running = False
+    """
+
+    bounded = False
+    """Set it to True in a class whose ``run`` ends by itself, so that batch mode accepts it."""
+
+    @abstractmethod
+    def run(self, ctx: SourceContext) -> None:
+        """Emit until done or cancelled. Runs in a thread of its own."""
+
+    @abstractmethod
+    def cancel(self) -> None:
+        """Make ``run`` return soon. Called from another thread."""
+
+
+class ParallelSourceFunction(SourceFunction):
+    """A source function that runs in every subtask of the source."""
+
+
+class SinkFunction(Function, Generic[IN]):
+    """A sink: called for every value."""
+
+    Context = WriterContext
+
+    @abstractmethod
+    def invoke(self, value: IN, context: WriterContext) -> None: ...
+
+    def finish(self) -> None:
+        """The input has ended: write out what is buffered."""

@@ -1,0 +1,1 @@
+"""The graphs of a job: Transformations -> StreamGraph -> JobGraph -> ExecutionGraph."""

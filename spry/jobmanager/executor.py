@@ -1,0 +1,79 @@
+"""Starting jobs: checks the submission, finds Spark, makes the job master."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from spry.cluster.session import get_spark_context
+from spry.common.completable_future import CompletableFuture
+from spry.common.errors import ExecutionError
+from spry.common.job_client import JobClient
+from spry.common.job_execution_result import JobExecutionResult
+from spry.common.job_id import JobID
+from spry.common.job_status import JobStatus
+from spry.common.options import ProgressMode, SpryOptions
+from spry.graph.submission import JobSubmission
+from spry.jobmanager.job_master import JobMaster
+from spry.jobmanager.progress import Progress
+
+__all__ = ["SparkExecutor", "SparkJobClient", "create_executor"]
+
+
+class SparkJobClient(JobClient):
+    """The handle on a job that runs in this process's Spark application."""
+
+    def __init__(self, master: JobMaster) -> None:
+        self._master = master
+
+    def get_job_id(self) -> JobID:
+        return self._master.job_id
+
+    def get_job_status(self) -> CompletableFuture[JobStatus]:
+        return CompletableFuture.completed(self._master.status)
+
+    def cancel(self) -> CompletableFuture[None]:
+        if self._master.status.is_terminal_state():
+            raise ExecutionError(f"job '{self._master.name}' has ended already: {self._master.status.name}")
+        self._master.cancel()
+        return self._master.ended
+
+    def get_accumulators(self) -> CompletableFuture[dict[str, Any]]:
+        return CompletableFuture.completed(dict(self._master.accumulators))
+
+    def get_job_execution_result(self) -> CompletableFuture[JobExecutionResult]:
+        return self._master.result
+
+    def get_execution_states(self) -> dict[str, str]:
+        return {subtask.name: subtask.state.value for subtask in self._master.graph.subtasks()}
+
+    def get_metrics(self) -> dict[str, Any]:
+        return dict(self._master.metrics)
+
+    @property
+    def execution_graph(self) -> Any:
+        """The job's execution graph, to look at."""
+        return self._master.graph
+
+
+class SparkExecutor:
+    """Runs jobs in the active Spark application, or in a local one of its own."""
+
+    def execute_async(self, submission: JobSubmission) -> JobClient:
+        """Start a job; returns when it is on its way."""
+        configuration = submission.configuration
+        mode = configuration.get(SpryOptions.PROGRESS)
+        note = Progress("", mode, 0.0, sys.stderr)
+        context, seconds = get_spark_context(configuration)
+        if seconds and mode is not ProgressMode.NONE:
+            note.note(f"Spark {context.version} started at {context.master} in {seconds:.1f} s")
+            if sys.stderr.isatty():
+                sys.stderr.write("\n")
+        master = JobMaster(submission, context, JobID.generate())
+        master.start()
+        return SparkJobClient(master)
+
+
+def create_executor() -> SparkExecutor:
+    """Found by ``spry.graph.submission.load_executor``."""
+    return SparkExecutor()

@@ -1,0 +1,67 @@
+"""Pacing: how much an epoch reads, and when the next one starts.
+
+Spark's cost per epoch is fixed, so epochs grow while there is backlog, until one takes about the target time. The
+first are small, so that first results come soon. Without backlog there are pauses, longer and longer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["EpochBudget", "EpochPacer"]
+
+_FIRST_RECORDS = 256
+_GROWTH = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class EpochBudget:
+    """What the sources may read in an epoch."""
+
+    max_records: int
+    """Per source subtask."""
+    max_millis: int
+
+
+class EpochPacer:
+    """Adapts the epochs of one job."""
+
+    def __init__(
+        self,
+        target_seconds: float,
+        record_limit: int,
+        interval_seconds: float,
+        idle_seconds: float,
+        keep_alive_seconds: float,
+    ) -> None:
+        self._target = target_seconds
+        self._limit = record_limit or 1 << 40
+        self._records = float(min(_FIRST_RECORDS, self._limit))
+        self._interval = interval_seconds
+        self._idle = max(min(idle_seconds, keep_alive_seconds), interval_seconds)
+        self._pause = interval_seconds
+
+    def budget(self) -> EpochBudget:
+        """For the next epoch."""
+        return EpochBudget(max(1, int(self._records)), max(1, int(self._target * 1000)))
+
+    def after(self, seconds: float, most_read: int, backlog: bool) -> float:
+        """Learn from an epoch: its duration, the most that a source subtask read, whether there was more.
+
+        Returns the pause before the next epoch.
+        """
+        if seconds > self._target:
+            # What took too long may have been Spark's first epoch: do not fall far at once.
+            self._records = max(self._records * max(self._target / seconds, 0.25), 1.0)
+        elif backlog and most_read >= int(self._records):
+            # What is left of the target tells how far the records may grow.
+            self._records *= min(_GROWTH, max(1.0, self._target / seconds))
+        self._records = min(self._records, float(self._limit))
+        if backlog:
+            self._pause = self._interval
+            return 0.0
+        if most_read:
+            self._pause = self._interval
+        pause = self._pause
+        self._pause = min(self._pause * 1.5, self._idle)
+        return pause

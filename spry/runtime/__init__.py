@@ -1,0 +1,1 @@
+"""What runs inside a slot: blocks, gates, operators, state. Imports nothing of Spark."""

@@ -1,0 +1,156 @@
+"""The runtime context: what a subtask's functions can learn and use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from spry.common.accumulators import Accumulator
+from spry.common.context import RuntimeContext
+from spry.common.errors import InvalidProgramError
+from spry.common.metrics import MetricGroup, MetricRegistry
+from spry.common.plan import JobPlan, OperatorPlan, VertexPlan
+from spry.common.state import (
+    AggregatingState,
+    AggregatingStateDescriptor,
+    ListState,
+    ListStateDescriptor,
+    MapState,
+    MapStateDescriptor,
+    ReducingState,
+    ReducingStateDescriptor,
+    ValueState,
+    ValueStateDescriptor,
+)
+from spry.runtime.keyed_state import HeapKeyedState, KeyContext
+
+__all__ = ["DistributedCache", "SlotServices", "SubtaskContext"]
+
+
+class SlotServices:
+    """What a slot offers to the subtasks in it."""
+
+    def __init__(self, job: JobPlan, resolve_file: Callable[[str], str]) -> None:
+        self.job = job
+        self.resolve_file = resolve_file
+        self.lines: list[tuple[bool, str]] = []
+        """Lines to print on the driver."""
+        self.collected: dict[str, list[Any]] = {}
+        """Records to bring to the driver, by collector."""
+        self.warnings: list[str] = []
+        self.processing_time = 0
+        """The processing time, in ms, as of the last look at the clock."""
+
+
+class DistributedCache:
+    """Files that were registered with ``register_cached_file``."""
+
+    def __init__(self, services: SlotServices) -> None:
+        self._services = services
+
+    def get_file(self, name: str) -> str:
+        """The local path of the file or directory registered under this name."""
+        files = self._services.job.cached_files
+        if name not in files:
+            known = ", ".join(sorted(files)) or "none is registered"
+            raise KeyError(f"no cached file '{name}' ({known}); register it with env.register_cached_file(path, name)")
+        shipped, executable = files[name]
+        path = Path(self._services.resolve_file(shipped))
+        if executable:
+            os.chmod(path, os.stat(path).st_mode | 0o111)
+        return str(path)
+
+
+class SubtaskContext(RuntimeContext):
+    """The runtime context of one operator in one subtask."""
+
+    def __init__(self, services: SlotServices, vertex: VertexPlan, operator: OperatorPlan, subtask: int) -> None:
+        self.services = services
+        self.vertex = vertex
+        self.operator = operator
+        self.subtask = subtask
+        self.batch = services.job.batch
+        self.key_context = KeyContext()
+        self.keyed_state = HeapKeyedState(self.key_context)
+        self.metrics = MetricRegistry()
+        self.accumulators: dict[str, Accumulator[Any, Any]] = {}
+
+    # Where this is
+
+    def get_job_name(self) -> str:
+        return self.services.job.job_name
+
+    def get_job_id(self) -> str:
+        return self.services.job.job_id
+
+    def get_task_name(self) -> str:
+        return self.operator.name
+
+    def get_number_of_parallel_subtasks(self) -> int:
+        return self.vertex.parallelism
+
+    def get_max_number_of_parallel_subtasks(self) -> int:
+        return self.vertex.max_parallelism
+
+    def get_index_of_this_subtask(self) -> int:
+        return self.subtask
+
+    def get_attempt_number(self) -> int:
+        return self.services.job.attempt
+
+    def get_task_name_with_subtasks(self) -> str:
+        return f"{self.operator.name} ({self.subtask + 1}/{self.vertex.parallelism})#{self.services.job.attempt}"
+
+    # What the job says
+
+    def get_job_parameter(self, key: str, default_value: str) -> str:
+        return self.services.job.job_parameters.get(key, default_value)
+
+    def get_job_parameters(self) -> dict[str, str]:
+        return dict(self.services.job.job_parameters)
+
+    def get_distributed_cache(self) -> DistributedCache:
+        return DistributedCache(self.services)
+
+    def is_object_reuse_enabled(self) -> bool:
+        return self.services.job.object_reuse
+
+    # What is counted
+
+    def get_metrics_group(self) -> MetricGroup:
+        return MetricGroup(self.metrics)
+
+    def add_accumulator(self, name: str, accumulator: Accumulator[Any, Any]) -> None:
+        if name in self.accumulators:
+            raise ValueError(f"operator '{self.operator.name}' already has an accumulator '{name}'")
+        self.accumulators[name] = accumulator
+
+    def get_accumulator(self, name: str) -> Accumulator[Any, Any] | None:
+        return self.accumulators.get(name)
+
+    # What is remembered
+
+    def _keyed(self, name: str) -> HeapKeyedState:
+        if self.operator.description.key is None:
+            raise InvalidProgramError(
+                f"operator '{self.operator.name}' asks for the keyed state '{name}' but its input is not keyed: "
+                "put key_by(...) before it"
+            )
+        return self.keyed_state
+
+    def get_state(self, state_descriptor: ValueStateDescriptor) -> ValueState[Any]:
+        return self._keyed(state_descriptor.name).value_state(state_descriptor)
+
+    def get_list_state(self, state_descriptor: ListStateDescriptor) -> ListState[Any]:
+        return self._keyed(state_descriptor.name).list_state(state_descriptor)
+
+    def get_map_state(self, state_descriptor: MapStateDescriptor) -> MapState[Any, Any]:
+        return self._keyed(state_descriptor.name).map_state(state_descriptor)
+
+    def get_reducing_state(self, state_descriptor: ReducingStateDescriptor) -> ReducingState[Any]:
+        return self._keyed(state_descriptor.name).reducing_state(state_descriptor)
+
+    def get_aggregating_state(self, state_descriptor: AggregatingStateDescriptor) -> AggregatingState[Any, Any]:
+        return self._keyed(state_descriptor.name).aggregating_state(state_descriptor)

@@ -1,0 +1,127 @@
+"""Failures: from an exception in a slot to what the user reads.
+
+The user reads their own traceback, the operator's name and the record; frames of the engine are left out.
+"""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import spry
+from spry.common.errors import FailureInfo, InvalidKeyError
+from spry.common.keys import stable_hash
+from spry.runtime.codegen import GeneratedFunction
+from spry.runtime.operators.base import Operator
+
+__all__ = ["OperatorFailure", "explain", "failure_of"]
+
+_ENGINE = str(Path(spry.__file__).parent)
+_RECORD_LENGTH = 500
+
+
+class OperatorFailure(Exception):
+    """An operator failed; ``info`` says how."""
+
+    def __init__(self, info: FailureInfo) -> None:
+        super().__init__(info.summary)
+        self.info = info
+
+
+def explain(
+    error: Exception,
+    function: GeneratedFunction | None,
+    operators: list[Operator],
+    index: int | None = None,
+) -> OperatorFailure:
+    """The failure that an exception amounts to: which operator, which record."""
+    record: str | None = None
+    frame = _generated_frame(error.__traceback__, function)
+    if frame is not None and function is not None:
+        site = function.sites.get(frame.tb_lineno)
+        if site is not None:
+            index = site.operator
+            value = frame.tb_frame.f_locals.get(site.variable)
+            record = _cut(value)
+            if frame.tb_next is None and isinstance(error, TypeError) and "unhashable" in str(error):
+                error = _explain_key(operators, index, value, error)
+    operator = operators[index if index is not None and index >= 0 else 0] if operators else None
+    info = FailureInfo(
+        summary=summarize(error),
+        operator=operator.plan.name if operator else None,
+        subtask=f"{operator.context.subtask + 1}/{operator.context.vertex.parallelism}" if operator else None,
+        record=record,
+        traceback=user_traceback(error),
+    )
+    return OperatorFailure(info)
+
+
+def failure_of(error: BaseException) -> FailureInfo:
+    """The failure for anything that went wrong in a slot."""
+    if isinstance(error, OperatorFailure):
+        return error.info
+    return FailureInfo(summary=summarize(error), traceback=user_traceback(error))
+
+
+def summarize(error: BaseException) -> str:
+    """The exception's type and message, in a line."""
+    name = type(error).__name__
+    text = str(error)
+    return f"{name}: {text}" if text else name
+
+
+def user_traceback(error: BaseException) -> str:
+    """The traceback without the engine's frames; with its causes."""
+    summary = traceback.TracebackException.from_exception(error)
+    _leave_out_engine(summary)
+    return "".join(summary.format()) if _has_frames(summary) else ""
+
+
+def _has_frames(summary: traceback.TracebackException | None) -> bool:
+    return summary is not None and (
+        bool(summary.stack) or _has_frames(summary.__cause__) or _has_frames(summary.__context__)
+    )
+
+
+def _leave_out_engine(summary: traceback.TracebackException | None) -> None:
+    if summary is None:
+        return
+    kept = [f for f in summary.stack if not f.filename.startswith((_ENGINE, "<spry"))]
+    summary.stack = traceback.StackSummary.from_list(kept)
+    _leave_out_engine(summary.__cause__)
+    _leave_out_engine(summary.__context__)
+
+
+def _generated_frame(tb: TracebackType | None, function: GeneratedFunction | None) -> TracebackType | None:
+    while tb is not None:
+        if function is not None and tb.tb_frame.f_code is function.code:
+            return tb
+        tb = tb.tb_next
+    return None
+
+
+def _explain_key(operators: list[Operator], index: int, value: Any, error: TypeError) -> TypeError:
+    """A dict did not take a key: find which, and say it well."""
+    operator = operators[index] if 0 <= index < len(operators) else None
+    selectors = [operator.plan.description.key] if operator and operator.plan.description.key else []
+    for selector in selectors:
+        try:
+            stable_hash(selector(value))
+        except InvalidKeyError as better:
+            return better
+        except Exception:
+            return error
+    text = str(error)
+    return InvalidKeyError(
+        f"the key of {_cut(value)} cannot be hashed ({text}): return a tuple, a string or a number from the key selector"
+    )
+
+
+def _cut(value: Any) -> str:
+    try:
+        text = repr(value)
+    except Exception as error:
+        text = f"<{type(value).__name__} whose repr failed: {error}>"
+    return text if len(text) <= _RECORD_LENGTH else text[: _RECORD_LENGTH - 3] + "..."

@@ -1,0 +1,92 @@
+"""Operators around a user's function: its life cycle, its context, its declared type."""
+
+from __future__ import annotations
+
+import builtins
+import types
+from typing import Any
+
+from spry.common.plan import OperatorPlan
+from spry.common.type_checks import compile_enforcer
+from spry.runtime.codegen import CodeWriter
+from spry.runtime.context import SubtaskContext
+from spry.runtime.operators.base import Emit, Operator, user_method
+
+__all__ = ["FunctionOperator", "is_pure"]
+
+
+class FunctionOperator(Operator):
+    """Base of operators with a user's function in ``description.function``."""
+
+    method: str
+    """The name of the function object's method that is called per record."""
+
+    def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
+        super().__init__(plan, context)
+        self.function = plan.description.function  # type: ignore[attr-defined]
+        self.call = user_method(self.function, self.method)
+        self.rich = self.call is not self.function
+        self.key = plan.description.key
+        self._enforce = compile_enforcer(plan.type_info) if plan.type_info is not None else None
+
+    @property
+    def retains(self) -> bool:
+        return not is_pure(self.call)
+
+    def open(self) -> None:
+        opener = getattr(self.function, "open", None)
+        if opener is not None and self.rich:
+            opener(self.context)
+
+    def close(self) -> None:
+        closer = getattr(self.function, "close", None)
+        if closer is not None and self.rich:
+            closer()
+
+    def set_key(self, g: CodeWriter, value: str) -> None:
+        """Make the record's key the current one, for functions that may use keyed state."""
+        if self.key is not None and self.rich:
+            g.line(f"{g.bind(self.context.key_context, 'keyed')}.key = {g.bind(self.key.call, 'key')}({value})")
+
+    def emit_checked(self, g: CodeWriter, value: str, emit: Emit) -> None:
+        """Pass on a value, after checking it against the declared type."""
+        if self._enforce is not None:
+            g.line(f"{value} = {g.bind(self._enforce, 'enforce')}({value})")
+        emit(value)
+
+    def enforce_all(self, values: list[Any]) -> list[Any]:
+        """The values, checked against the declared type."""
+        if self._enforce is None:
+            return values
+        return [self._enforce(value) for value in values]
+
+
+_ATOMIC = (int, float, complex, str, bytes, bool, type(None), type, types.ModuleType)
+_STATELESS_MODULES = frozenset({"math", "operator", "re", "json", "time", "string", "cmath", "statistics"})
+
+
+def is_pure(function: Any) -> bool:
+    """Whether a function certainly keeps nothing: what it returns is new, or its argument.
+
+    True only for plain functions without closure, defaults and mutable globals. Anything else is presumed to keep
+    what it returns, which merely costs a check of each emitted value.
+    """
+    if not isinstance(function, types.FunctionType):
+        return False
+    if function.__closure__ or function.__defaults__ or function.__kwdefaults__:
+        return False
+    return _is_pure_code(function.__code__, function.__globals__)
+
+
+def _is_pure_code(code: types.CodeType, names: dict[str, Any]) -> bool:
+    for name in code.co_names:
+        if name in names:
+            value = names[name]
+            if isinstance(value, types.ModuleType):
+                if value.__name__ not in _STATELESS_MODULES:
+                    return False
+            elif not isinstance(value, _ATOMIC):
+                return False
+    return all(_is_pure_code(const, names) for const in code.co_consts if isinstance(const, types.CodeType)) and not (
+        set(code.co_names) & {"globals", "setattr", "__import__", "exec", "eval"} & set(dir(builtins))
+    )

@@ -1,0 +1,67 @@
+"""Rolling reduce per key. In batch mode, one final result per key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spry.common.elements import NO_TIMESTAMP
+from spry.common.plan import OperatorPlan
+from spry.runtime.blocks import detach
+from spry.runtime.codegen import CodeWriter
+from spry.runtime.context import SubtaskContext
+from spry.runtime.operators.base import Emit
+from spry.runtime.operators.functions import FunctionOperator
+
+__all__ = ["RunningReduceOperator"]
+
+_STATE = "_op_state"
+
+
+class RunningReduceOperator(FunctionOperator):
+    """Keeps one value per key and emits it after every record.
+
+    What it emits, it also keeps. Unless objects may be reused, a value that can be changed is handed on as a copy.
+    """
+
+    method = "reduce"
+
+    def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
+        super().__init__(plan, context)
+        self._table: dict[Any, Any] = context.keyed_state.table(_STATE)
+        self._timestamps: dict[Any, int] = {}
+
+    @property
+    def _fresh(self) -> bool:
+        return getattr(self.call, "fresh_results", False) or self.context.is_object_reuse_enabled()
+
+    @property
+    def retains(self) -> bool:
+        return not getattr(self.call, "fresh_results", False)
+
+    def generate(self, g: CodeWriter, value: str, timestamp: str | None, emit: Emit) -> None:
+        assert self.key is not None
+        key, reduced = g.fresh("k"), g.fresh("v")
+        table = g.bind(self._table, "state")
+        g.line(f"{key} = {g.bind(self.key.call, 'key')}({value})")
+        if self.rich:
+            g.line(f"{g.bind(self.context.key_context, 'keyed')}.key = {key}")
+        with g.block(f"if {key} in {table}:"):
+            g.line(f"{reduced} = {g.bind(self.call, 'reduce')}({table}[{key}], {value})")
+        with g.block("else:"):
+            g.line(f"{reduced} = {value}")
+        g.line(f"{table}[{key}] = {reduced}")
+        if self.context.batch:
+            if timestamp is not None:
+                g.line(f"{g.bind(self._timestamps, 'times')}[{key}] = {timestamp}")
+            return
+        if not self._fresh:
+            g.line(f"{reduced} = {g.bind(detach, 'detach')}({reduced})")
+        self.emit_checked(g, reduced, emit)
+
+    def finish(self) -> None:
+        if not self.context.batch:
+            return
+        stamps = [self._timestamps.get(key, NO_TIMESTAMP) for key in self._table] if self._timestamps else None
+        self.output.emit(self.enforce_all(list(self._table.values())), stamps)
+        self._table.clear()
+        self._timestamps.clear()

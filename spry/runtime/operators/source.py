@@ -1,0 +1,212 @@
+"""The reading end of a source: one reader, driven within an epoch's budget."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from time import monotonic
+from typing import Any
+
+from spry.common.elements import MAX_WATERMARK, NO_TIMESTAMP
+from spry.common.errors import InvalidProgramError
+from spry.common.plan import OperatorPlan, SourceEvents
+from spry.common.source import InputStatus, ReaderOutput, SourceReader, SourceReaderContext
+from spry.common.type_checks import compile_enforcer
+from spry.runtime.context import SubtaskContext
+from spry.runtime.operators.base import Operator
+
+__all__ = ["Budget", "RunningSourceBase", "RunningSourceOperator"]
+
+_FIRST_BATCH = 64
+_LARGEST_BATCH = 4096
+_BATCH_SECONDS = 0.01
+
+
+class Budget:
+    """What the sources of a slot may still read in this epoch."""
+
+    __slots__ = ("deadline", "full", "records")
+
+    def __init__(self, records: int, deadline: float, full: Callable[[], bool]) -> None:
+        self.records = records
+        """Per source subtask."""
+        self.deadline = deadline
+        """On the monotonic clock, for all sources of the slot."""
+        self.full = full
+        """Whether the slot has as much in hand as it may have."""
+
+
+class RunningSourceBase(Operator):
+    """What all sources share: batches that grow as long as they are quick, and the end of the input."""
+
+    def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
+        super().__init__(plan, context)
+        self.ended = False
+        self.backlog = True
+        self.records = 0
+        self._batch = _FIRST_BATCH
+        self._enforce = compile_enforcer(plan.type_info) if plan.type_info is not None else None
+
+    @abstractmethod
+    def poll(self, max_records: int) -> tuple[int, InputStatus]:
+        """Read at most about this many records and emit them."""
+
+    def run(self, budget: Budget) -> Iterator[None]:
+        """Read until the budget is spent, nothing is there, or the input ends; yields after each batch."""
+        left = budget.records
+        while not self.ended:
+            start = monotonic()
+            count, status = self.poll(min(self._batch, left))
+            yield
+            left -= count
+            self.records += count
+            if status is InputStatus.END_OF_INPUT:
+                self.end()
+                return
+            self.backlog = status is InputStatus.MORE_AVAILABLE
+            now = monotonic()
+            if now - start < _BATCH_SECONDS and count >= self._batch:
+                self._batch = min(self._batch * 2, _LARGEST_BATCH)
+            elif now - start > 4 * _BATCH_SECONDS:
+                self._batch = max(self._batch // 2, 1)
+            if not self.backlog or left <= 0 or now >= budget.deadline or budget.full():
+                return
+
+    def end(self) -> None:
+        """No record follows: event time is over."""
+        self.ended = True
+        self.backlog = False
+        self.output.emit_watermark(MAX_WATERMARK)
+
+    def emit(self, values: Sequence[Any], timestamps: Sequence[int] | None) -> None:
+        """Check and pass on a run of records."""
+        if self._enforce is not None:
+            values = list(map(self._enforce, values))
+        self.output.emit(values, timestamps)
+
+    def take_requests(self) -> tuple[int, tuple[Any, ...]]:
+        """Split requests and events for the enumerator since the last call."""
+        return 0, ()
+
+    def handle(self, events: SourceEvents) -> None:
+        """What the enumerator says."""
+        raise InvalidProgramError(f"source '{self.plan.name}' has no enumerator")
+
+
+class _ReaderContext(SourceReaderContext):
+    def __init__(self, context: SubtaskContext) -> None:
+        self._context = context
+        self.split_requests = 0
+        self.events: list[Any] = []
+
+    def index_of_subtask(self) -> int:
+        return self._context.subtask
+
+    def current_parallelism(self) -> int:
+        return self._context.vertex.parallelism
+
+    def send_split_request(self) -> None:
+        self.split_requests += 1
+
+    def send_source_event_to_coordinator(self, event: Any) -> None:
+        self.events.append(event)
+
+    def metric_group(self) -> Any:
+        return self._context.get_metrics_group()
+
+    def get_configuration(self) -> dict[str, str]:
+        return dict(self._context.services.job.configuration)
+
+
+class _Output(ReaderOutput):
+    """Collects what a reader emits and passes it on in runs."""
+
+    def __init__(self, operator: RunningSourceOperator) -> None:
+        self._operator = operator
+        self._values: list[Any] = []
+        self._stamps: list[int] = []
+        self._timestamped = False
+        self.max_records = _FIRST_BATCH
+        self.count = 0
+
+    def collect(self, record: Any, timestamp: int | None = None) -> None:
+        self.count += 1
+        self._values.append(record)
+        if timestamp is not None and not self._timestamped:
+            self._timestamped = True
+            self._stamps = [NO_TIMESTAMP] * (len(self._values) - 1)
+        if self._timestamped:
+            self._stamps.append(NO_TIMESTAMP if timestamp is None else timestamp)
+
+    def collect_batch(self, records: Sequence[Any], timestamps: Sequence[int] | None = None) -> None:
+        self.flush()
+        if timestamps is not None and len(timestamps) != len(records):
+            raise ValueError(f"{len(records)} records but {len(timestamps)} timestamps")
+        self.count += len(records)
+        if len(records):
+            self._operator.emit(records, timestamps)
+
+    def emit_watermark(self, timestamp: int) -> None:
+        self.flush()
+        self._operator.output.emit_watermark(timestamp)
+
+    def mark_idle(self) -> None:
+        self.flush()
+        self._operator.output.emit_status(True)
+
+    def mark_active(self) -> None:
+        self.flush()
+        self._operator.output.emit_status(False)
+
+    def flush(self) -> None:
+        if self._values:
+            values, stamps = self._values, self._stamps if self._timestamped else None
+            self._values, self._stamps, self._timestamped = [], [], False
+            self._operator.emit(values, stamps)
+
+
+class RunningSourceOperator(RunningSourceBase):
+    """A source with splits."""
+
+    def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
+        super().__init__(plan, context)
+        self._ctx = _ReaderContext(context)
+        self._reader: SourceReader[Any] | None = None
+        self._out = _Output(self)
+
+    def open(self) -> None:
+        description: Any = self.plan.description
+        self._reader = description.source.create_reader(self._ctx)
+        assert self._reader is not None
+        self._reader.start()
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+
+    def poll(self, max_records: int) -> tuple[int, InputStatus]:
+        assert self._reader is not None
+        out = self._out
+        out.max_records, out.count = max_records, 0
+        status = self._reader.poll_next(out)
+        out.flush()
+        if not isinstance(status, InputStatus):
+            raise InvalidProgramError(
+                f"{type(self._reader).__name__}.poll_next returned {status!r}; it must return an InputStatus"
+            )
+        return out.count, status
+
+    def take_requests(self) -> tuple[int, tuple[Any, ...]]:
+        requests, events = self._ctx.split_requests, tuple(self._ctx.events)
+        self._ctx.split_requests = 0
+        self._ctx.events.clear()
+        return requests, events
+
+    def handle(self, events: SourceEvents) -> None:
+        assert self._reader is not None
+        if events.splits:
+            self._reader.add_splits(list(events.splits))
+        for event in events.events:
+            self._reader.handle_source_events(event)
+        if events.no_more_splits:
+            self._reader.notify_no_more_splits()

@@ -1,0 +1,171 @@
+"""SourceFunction: the user's own loop, in a thread of its own.
+
+The thread may hand over a bounded number of records, then it waits for the slot to take them. What it emits under the
+checkpoint lock is taken together.
+"""
+
+from __future__ import annotations
+
+import threading
+from time import monotonic
+from typing import Any
+
+from spry.common.elements import NO_TIMESTAMP, Watermark, WatermarkStatus
+from spry.common.plan import OperatorPlan
+from spry.common.source import InputStatus
+from spry.runtime.context import SubtaskContext
+from spry.runtime.operators.source import RunningSourceBase
+
+__all__ = ["RunningSourceFunctionOperator"]
+
+_CAPACITY = 8192
+_LONGEST_WAIT = 0.02
+_JOIN_SECONDS = 1.0
+
+
+class _Cancelled(BaseException):
+    """Unwinds the user's loop when it emits after the source was closed."""
+
+
+class _SourceContext:
+    """What ``run(ctx)`` is given."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
+        self._items: list[tuple[Any, int]] = []
+        self.closed = False
+
+    def _put(self, value: Any, stamp: int) -> None:
+        with self._changed:
+            while len(self._items) >= _CAPACITY and not self.closed:
+                self._changed.wait()
+            if self.closed:
+                raise _Cancelled
+            self._items.append((value, stamp))
+            if len(self._items) in (1, _CAPACITY):
+                self._changed.notify_all()
+
+    def collect(self, value: Any) -> None:
+        """Emit a record without a timestamp."""
+        self._put(value, NO_TIMESTAMP)
+
+    def collect_with_timestamp(self, value: Any, timestamp: int) -> None:
+        """Emit a record with its event time in ms."""
+        self._put(value, int(timestamp))
+
+    def emit_watermark(self, mark: Any) -> None:
+        """Emit a watermark: a number in ms, or an object with ``timestamp``."""
+        self._put(Watermark(int(getattr(mark, "timestamp", mark))), NO_TIMESTAMP)
+
+    def mark_as_temporarily_idle(self) -> None:
+        """Hold no watermark back until the next record."""
+        self._put(WatermarkStatus(True), NO_TIMESTAMP)
+
+    def get_checkpoint_lock(self) -> threading.RLock:
+        """Emitting and updating positions under this lock is one step for checkpoints."""
+        return self._lock  # type: ignore[return-value]
+
+    def get_processing_time(self) -> int:
+        """The machine's clock, in ms."""
+        import time
+
+        return time.time_ns() // 1_000_000
+
+    def close(self) -> None:
+        with self._changed:
+            self.closed = True
+            self._changed.notify_all()
+
+    def take(self, limit: int, wait: float) -> list[tuple[Any, int]]:
+        with self._changed:
+            if not self._items and not self.closed and wait > 0:
+                self._changed.wait(wait)
+            taken, self._items = self._items[:limit], self._items[limit:]
+            self._changed.notify_all()
+            return taken
+
+
+class RunningSourceFunctionOperator(RunningSourceBase):
+    """Runs a SourceFunction."""
+
+    def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
+        super().__init__(plan, context)
+        description: Any = plan.description
+        self._function = description.function
+        self._ctx = _SourceContext()
+        self._thread: threading.Thread | None = None
+        self._failure: BaseException | None = None
+        self._done = False
+        self._idle = False
+
+    def open(self) -> None:
+        opener = getattr(self._function, "open", None)
+        if opener is not None:
+            opener(self.context)
+        self._thread = threading.Thread(target=self._run, name=f"source {self.plan.name}", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._function.run(self._ctx)
+        except _Cancelled:
+            pass
+        except BaseException as error:
+            self._failure = error
+        finally:
+            self._done = True
+            self._ctx.close()
+
+    def poll(self, max_records: int) -> tuple[int, InputStatus]:
+        started = monotonic()
+        done = self._done  # Looked at first: what the loop emitted before it ended is taken below.
+        items = self._ctx.take(max_records, _LONGEST_WAIT)
+        self._pass_on(items)
+        if not items and done:
+            if self._failure is not None:
+                raise self._failure
+            return 0, InputStatus.END_OF_INPUT
+        waited = monotonic() - started >= _LONGEST_WAIT
+        more = len(items) >= max_records or done or (bool(items) and not waited)
+        return len(items), InputStatus.MORE_AVAILABLE if more else InputStatus.NOTHING_AVAILABLE
+
+    def _pass_on(self, items: list[tuple[Any, int]]) -> None:
+        values: list[Any] = []
+        stamps: list[int] = []
+        timestamped = False
+
+        def flush() -> None:
+            if values:
+                if self._idle:
+                    self._idle = False
+                    self.output.emit_status(False)
+                self.emit(values.copy(), stamps.copy() if timestamped else None)
+                values.clear()
+                stamps.clear()
+
+        for value, stamp in items:
+            if value.__class__ is Watermark:
+                flush()
+                self.output.emit_watermark(value.timestamp)
+            elif value.__class__ is WatermarkStatus:
+                flush()
+                self._idle = True
+                self.output.emit_status(True)
+            else:
+                values.append(value)
+                stamps.append(stamp)
+                timestamped = timestamped or stamp != NO_TIMESTAMP
+        flush()
+
+    def close(self) -> None:
+        self._ctx.close()
+        if not self._done:
+            canceller = getattr(self._function, "cancel", None)
+            if canceller is not None:
+                canceller()
+        if self._thread is not None:
+            self._thread.join(_JOIN_SECONDS)
+        closer = getattr(self._function, "close", None)
+        if closer is not None:
+            closer()

@@ -1,0 +1,243 @@
+"""A slot: one process that owns a subtask of every vertex of its sharing group, and runs them level by level."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+import cloudpickle
+
+from spry.common.errors import FailureInfo
+from spry.common.plan import EdgePlan, EpochCommand, ExecutionState, JobPlan, SlotCommand, SlotReport
+from spry.runtime.blocks import Block, decode_block, peek_edge
+from spry.runtime.context import SlotServices
+from spry.runtime.failures import failure_of
+from spry.runtime.operators.source import Budget
+from spry.runtime.parking import Parking
+from spry.runtime.subtask import Subtask
+
+__all__ = ["Slot", "encode_report"]
+
+_FAILED_EDGE = -1
+_POISON = struct.pack("<iiq", _FAILED_EDGE, 0, 0)
+"""Tells the other slots that this one has failed, so that they do not go on with half of an epoch."""
+
+Addressed = tuple[int, bytes]
+"""(target slot, payload)."""
+
+
+class Slot:
+    """The subtasks of one slot of a job, and the blocks on their way to and from them.
+
+    Everything that goes wrong is kept and reported at the end of the epoch: a failing task would only make Spark
+    print its own account of it.
+    """
+
+    def __init__(self, job: JobPlan, slot: int, resolve_file: Callable[[str], str], park_bytes: int = 64 << 20) -> None:
+        self.job = job
+        self.slot = slot
+        self.services = SlotServices(job, resolve_file)
+        self.failure: FailureInfo | None = None
+        self._aborted = False
+        self._outgoing: list[Addressed] = []
+        self._sent_bytes = 0
+        self._busy = 0.0
+        self._vertices = {vertex.vertex_id: vertex for vertex in job.vertices}
+        self._edges = {edge.edge_id: edge for edge in job.edges}
+        self._parking = {level: Parking(park_bytes, None) for level in range(job.levels)}
+        self._subtasks: dict[int, Subtask] = {}
+
+    # Transport (see spry.runtime.writers)
+
+    def is_in_slot(self, edge: EdgePlan, target: int) -> bool:
+        return self._vertices[edge.target_vertex].slot_base + target == self.slot
+
+    def deliver(self, edge: EdgePlan, target: int, block: Block, record_bytes: float) -> None:
+        vertex = self._vertices[edge.target_vertex]
+        if edge.local and vertex.level == self._vertices[edge.source_vertex].level:
+            for _ in self._subtasks[edge.target_vertex].process(block):
+                pass
+        else:
+            self._parking[vertex.level].put(block, record_bytes)
+
+    def send(self, edge: EdgePlan, target: int, payload: bytes) -> None:
+        self._sent_bytes += len(payload)
+        self._outgoing.append((self._vertices[edge.target_vertex].slot_base + target, payload))
+
+    # Life
+
+    def deploy(self) -> SlotReport:
+        """Make the subtasks and open their functions."""
+        try:
+            for vertex in self.job.vertices:
+                index = self.slot - vertex.slot_base
+                if 0 <= index < vertex.parallelism:
+                    self._subtasks[vertex.vertex_id] = Subtask(self.job, vertex, index, self, self.services)
+            for subtask in reversed(self._subtasks.values()):
+                subtask.open()
+        except Exception as error:
+            self._fail(error)
+        return self.report(0)
+
+    def close(self, epoch: int) -> SlotReport:
+        """Close every function that is still open."""
+        state = ExecutionState.FAILED if self.failure else ExecutionState.CANCELED
+        for subtask in self._subtasks.values():
+            try:
+                subtask.close(state)
+            except Exception as error:
+                if self.failure is None:
+                    self._fail(error)
+        for parking in self._parking.values():
+            parking.clear()
+        return self.report(epoch)
+
+    def _fail(self, error: BaseException) -> None:
+        if self.failure is None:
+            self.failure = failure_of(error)
+        self._aborted = True
+
+    # An epoch
+
+    def run_level(self, level: int, command: EpochCommand, incoming: Iterable[bytes]) -> Iterator[Addressed]:
+        """Run the subtasks of one level; yields what goes to other slots."""
+        started = time.perf_counter()
+        source = iter(incoming)
+        if level == 0:
+            self._sent_bytes = 0
+            self._busy = 0.0
+        if not self._aborted:
+            try:
+                yield from self._run_level(level, command, source)
+            except Exception as error:
+                self._fail(error)
+                self._outgoing.clear()
+                for slot in range(self.job.slots):
+                    yield slot, _POISON
+        for _ in source:
+            pass  # Spark takes a worker back only if its task has read all of its input.
+        self._busy += time.perf_counter() - started
+
+    def _run_level(self, level: int, command: EpochCommand, incoming: Iterator[bytes]) -> Iterator[Addressed]:
+        now = self.services.processing_time = time.time_ns() // 1_000_000
+        here = [s for s in self._subtasks.values() if s.vertex.level == level]
+        for subtask in here:
+            subtask.on_processing_time(now)
+        yield from self._drain()
+        for block in self._parking[level].take():
+            yield from self._take_in(block, level)
+        for payload in incoming:
+            if peek_edge(payload) == _FAILED_EDGE:
+                self._aborted = True
+                return
+            yield from self._take_in(payload, level)
+        if level == 0:
+            yield from self._run_sources([s for s in here if s.source is not None], command)
+        for subtask in here:
+            subtask.chain.flush(True)
+        yield from self._drain()
+
+    def _take_in(self, block: Block | bytes, level: int) -> Iterator[Addressed]:
+        edge = self._edges[block.edge if isinstance(block, Block) else peek_edge(block)]
+        vertex = self._vertices[edge.target_vertex]
+        if vertex.level > level:
+            self._parking[vertex.level].put(block)
+            return
+        decoded = block if isinstance(block, Block) else decode_block(block)
+        for _ in self._subtasks[vertex.vertex_id].process(decoded):
+            yield from self._drain()
+        yield from self._drain()
+
+    def _run_sources(self, sources: list[Subtask], command: EpochCommand) -> Iterator[Addressed]:
+        mine = command.slots.get(self.slot, SlotCommand())
+        for subtask in sources:
+            events = mine.source_events.get((subtask.vertex.vertex_id, subtask.index))
+            if events is not None:
+                subtask.handle_source_events(events)
+        end = time.monotonic() + command.max_millis / 1000
+        for number, subtask in enumerate(sources):
+            share = max(0.0, end - time.monotonic()) / (len(sources) - number)
+            budget = Budget(
+                command.max_records, time.monotonic() + share, lambda: self._sent_bytes >= command.max_bytes
+            )
+            for _ in subtask.run_source(budget):
+                yield from self._drain()
+            yield from self._drain()
+
+    def _drain(self) -> Iterator[Addressed]:
+        if self._outgoing:
+            outgoing, self._outgoing = self._outgoing, []
+            yield from outgoing
+
+    def end_epoch(self, command: EpochCommand) -> SlotReport:
+        """After the last level."""
+        if not self._aborted:
+            try:
+                for subtask in self._subtasks.values():
+                    missing = subtask.gate.missing()
+                    if missing is not None:
+                        raise RuntimeError(f"vertex '{subtask.vertex.name}' lost data: {missing}")
+                    subtask.end_epoch()
+            except Exception as error:
+                self._fail(error)
+        return self.report(command.epoch)
+
+    # Report
+
+    def report(self, epoch: int) -> SlotReport:
+        """What the driver should know; printed lines and collected records go with it, once."""
+        report = SlotReport(
+            slot=self.slot,
+            epoch=epoch,
+            pid=os.getpid(),
+            host=socket.gethostname(),
+            vertices=[subtask.report() for subtask in self._subtasks.values()],
+            lines=self.services.lines[:],
+            collected={name: values[:] for name, values in self.services.collected.items() if values},
+            failure=self.failure,
+            next_timer=min((t for s in self._subtasks.values() if (t := s.next_timer()) is not None), default=None),
+            busy_seconds=self._busy,
+            warnings=self.services.warnings[:],
+        )
+        self.services.lines.clear()
+        self.services.warnings.clear()
+        for values in self.services.collected.values():
+            values.clear()
+        return report
+
+
+def encode_report(report: SlotReport) -> bytes:
+    """The wire form of a report."""
+    try:
+        return pickle.dumps(report, 5)
+    except Exception:
+        return cloudpickle.dumps(report, 5)
+
+
+class HeapKeeper:
+    """Keeps the garbage collector off a slot's live state.
+
+    PySpark collects after every task; with a million live entries that would take seconds. Everything that is alive
+    at a task's end is frozen, and thawed now and then so that real garbage goes too.
+    """
+
+    def __init__(self, every_seconds: float = 60.0) -> None:
+        self._every = every_seconds
+        self._last = time.monotonic()
+
+    def end_of_task(self) -> None:
+        """Call last in every task."""
+        now = time.monotonic()
+        if now - self._last >= self._every:
+            start = time.monotonic()
+            gc.unfreeze()
+            gc.collect()
+            # A large heap is thawed the less often the longer that takes.
+            self._every = max(60.0, 200 * (time.monotonic() - start))
+            self._last = time.monotonic()
+        gc.freeze()

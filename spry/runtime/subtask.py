@@ -1,0 +1,222 @@
+"""A subtask: one chain of operators at work, with its gate in front and its writers behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from spry.common.elements import ControlElement
+from spry.common.plan import EdgePlan, ExecutionState, JobPlan, SourceEvents, VertexPlan, VertexReport
+from spry.common.type_checks import compile_enforcer
+from spry.runtime.blocks import Block
+from spry.runtime.chain import Key, OperatorChain
+from spry.runtime.context import SlotServices, SubtaskContext
+from spry.runtime.failures import OperatorFailure, explain
+from spry.runtime.gate import InputGate
+from spry.runtime.operators import Operator, create_operator
+from spry.runtime.operators.batch import needs_grouping, RunningGroupByKeyOperator
+from spry.runtime.operators.source import Budget, RunningSourceBase
+from spry.runtime.writers import Transport, Writer, create_writer, target_subtasks
+
+__all__ = ["Subtask"]
+
+_SLICE = 4096
+"""Records that run through a chain before its writers get to pass blocks on."""
+
+
+class Subtask:
+    """One parallel instance of a vertex."""
+
+    def __init__(self, job: JobPlan, vertex: VertexPlan, index: int, transport: Transport, services: SlotServices) -> None:
+        self.vertex = vertex
+        self.index = index
+        self.state = ExecutionState.INITIALIZING
+        self.records_in = 0
+        self.contexts = [SubtaskContext(services, vertex, operator, index) for operator in vertex.operators]
+        operators = [create_operator(c.operator, c) for c in self.contexts]
+        vertices = {v.vertex_id: v for v in job.vertices}
+        self.writers: list[Writer] = []
+        writers: dict[Key, list[Writer]] = {}
+        for edge in job.edges:
+            if edge.source_vertex == vertex.vertex_id:
+                target = vertices[edge.target_vertex]
+                writer = create_writer(
+                    edge, index, vertex.parallelism, target.parallelism, target.max_parallelism, transport
+                )
+                self.writers.append(writer)
+                writers.setdefault((edge.source_operator, edge.tag), []).append(writer)
+        self.chain = OperatorChain(operators, writers, _side_enforcers(job, vertex), job.object_reuse)
+        self.gate = InputGate(_channels(job, vertices, vertex, index))
+        head = operators[0]
+        self.source = head if isinstance(head, RunningSourceBase) else None
+        self._grouping: RunningGroupByKeyOperator | None = None
+        if job.batch and needs_grouping(operators[0]):
+            self._grouping = RunningGroupByKeyOperator(self.chain, self.contexts[0])
+        self._slice = _SLICE
+
+    # Life
+
+    def open(self) -> None:
+        """Open the operators: the subtask runs."""
+        self.chain.open()
+        self.state = ExecutionState.RUNNING
+
+    def close(self, state: ExecutionState) -> None:
+        """Close the operators, once."""
+        if not self.state.is_terminal:
+            self.state = state
+            self.chain.close()
+
+    def _finish(self) -> Iterator[None]:
+        if self.state is not ExecutionState.RUNNING:
+            return
+        if self._grouping is not None:
+            for _ in self._grouping.finish():
+                self._after_slice()
+                yield
+        self.chain.finish()
+        self.close(ExecutionState.FINISHED)
+
+    # Input
+
+    def process(self, block: Block) -> Iterator[None]:
+        """Take in a block from a channel; yields whenever blocks may have become ready to go."""
+        for ready in self.gate.in_order(block):
+            yield from self._process(ready)
+
+    def _process(self, block: Block) -> Iterator[None]:
+        position = 0
+        for at, element in block.controls:
+            yield from self._records(block, position, at)
+            position = at
+            for out in self.gate.control(block.edge, block.source, element):
+                self._control(out)
+        yield from self._records(block, position, len(block.values))
+        if self.gate.ended:
+            yield from self._finish()
+
+    def _control(self, element: ControlElement) -> None:
+        if self._grouping is not None:
+            self._grouping.control(element)
+        else:
+            self.chain.control(element)
+
+    def _records(self, block: Block, start: int, end: int) -> Iterator[None]:
+        if end <= start:
+            return
+        self.records_in += end - start
+        process = self.chain.process if self._grouping is None else self._grouping.process
+        while start < end:
+            stop = min(start + self._slice, end)
+            whole = start == 0 and stop == len(block.values)
+            values = block.values if whole else block.values[start:stop]
+            stamps = block.timestamps
+            if stamps is not None and not whole:
+                stamps = stamps[start:stop]
+            process(values, stamps)
+            self._after_slice()
+            yield
+            start = stop
+
+    def _after_slice(self) -> None:
+        """Let blocks go, and keep the next slice small if this one has grown a lot."""
+        waiting = max((len(b.values) for w in self.writers for b in w.buffers), default=0)
+        if waiting > 8 * _SLICE:
+            self._slice = max(16, self._slice // 4)
+        elif self._slice < _SLICE:
+            self._slice = min(_SLICE, self._slice * 2)
+        self.chain.flush(False)
+
+    # Source
+
+    def run_source(self, budget: Budget) -> Iterator[None]:
+        """Read within the budget; yields whenever blocks may have become ready to go."""
+        if self.source is None or self.state is not ExecutionState.RUNNING:
+            return
+        try:
+            for _ in self.source.run(budget):
+                self._after_slice()
+                yield
+        except OperatorFailure:
+            raise
+        except Exception as error:
+            raise explain(error, None, self.chain.operators, 0) from None
+        if self.source.ended:
+            yield from self._finish()
+
+    def handle_source_events(self, events: SourceEvents) -> None:
+        """What the enumerator says to this subtask's reader."""
+        if self.source is not None and self.state is ExecutionState.RUNNING:
+            self.chain.guard(0, self.source.handle, events)
+
+    # Time
+
+    def on_processing_time(self, now: int) -> None:
+        """Let operators act on the clock."""
+        if self.state is ExecutionState.RUNNING:
+            for index, operator in enumerate(self.chain.operators):
+                self.chain.guard(index, operator.on_processing_time, now)
+
+    def next_timer(self) -> int | None:
+        """When an operator wants to be woken."""
+        if self.state is not ExecutionState.RUNNING:
+            return None
+        return min((t for o in self.chain.operators if (t := o.next_timer()) is not None), default=None)
+
+    def end_epoch(self) -> None:
+        """The epoch's last record is through."""
+        if self.state is ExecutionState.RUNNING:
+            for index, operator in enumerate(self.chain.operators):
+                self.chain.guard(index, operator.end_epoch)
+
+    # Report
+
+    def report(self) -> VertexReport:
+        """What this subtask has done so far."""
+        accumulators: dict[str, Any] = {}
+        metrics: dict[str, Any] = {}
+        for context in self.contexts:
+            accumulators.update(context.accumulators)
+            metrics.update({f"{context.operator.name}.{k}": v for k, v in context.metrics.values().items()})
+        report = VertexReport(
+            vertex_id=self.vertex.vertex_id,
+            subtask=self.index,
+            records_in=self.records_in,
+            records_out=sum(writer.records for writer in self.writers),
+            finished=self.state is ExecutionState.FINISHED,
+            watermark=self.gate.watermark,
+            accumulators=accumulators,
+            metrics=metrics,
+        )
+        if self.source is not None:
+            report.records_in = self.source.records
+            report.backlog = self.source.backlog and not self.source.ended
+            report.split_requests, report.source_events = self.source.take_requests()
+        return report
+
+
+def _side_enforcers(job: JobPlan, vertex: VertexPlan) -> dict[tuple[int, str], Callable[[Any], Any]]:
+    enforcers = {}
+    for (index, tag), type_info in vertex.side_types.items():
+        enforce = compile_enforcer(type_info) if type_info is not None else None
+        if enforce is not None:
+            enforcers[(index, tag)] = enforce
+    return enforcers
+
+
+def _channels(
+    job: JobPlan, vertices: dict[int, VertexPlan], vertex: VertexPlan, index: int
+) -> list[tuple[int, int]]:
+    """Every (edge, source subtask) that feeds this subtask."""
+
+    def feeds(edge: EdgePlan, source: int) -> bool:
+        parallelism = vertices[edge.source_vertex].parallelism
+        return index in target_subtasks(edge.partitioning, source, parallelism, vertex.parallelism)
+
+    return [
+        (edge.edge_id, source)
+        for edge in job.edges
+        if edge.target_vertex == vertex.vertex_id
+        for source in range(vertices[edge.source_vertex].parallelism)
+        if feeds(edge, source)
+    ]
