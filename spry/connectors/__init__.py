@@ -1,0 +1,1 @@
+"""Sources and sinks that come with Spry; each lives in a module of its own."""
