@@ -1,9 +1,9 @@
 """How the Bytewax programs run: as many processes as workers, on this machine.
 
 Bytewax can run workers as threads (`-w`), which share one interpreter lock, or as processes (`-p`), which do
-not. Two processes were faster than two threads on both keyed workloads, so two workers are two processes here.
-A single worker can be faster still, since nothing crosses a process boundary: it is measured beside them, so
-that Spry is held against Bytewax at its best.
+not. Two processes were faster than two threads on both keyed workloads, so two workers are two processes
+here. A single worker can be faster still, since nothing crosses a process boundary: it is measured beside
+them, so that Spry is held against Bytewax at its best.
 """
 
 import json

@@ -11,8 +11,8 @@ __all__ = ["Benchmark", "Engine", "Report", "Workload"]
 class Engine:
     """One program of a workload.
 
-    The program is run as `python -m MODULE --records N [--data FILE] ARGUMENTS OPTIONS` and prints, as its last
-    line, `{"records": n, "seconds": s, "result": {...}}` (see `bench.program`).
+    The program is run as `python -m MODULE --records N [--data FILE] ARGUMENTS OPTIONS` and prints, as its
+    last line, `{"records": n, "seconds": s, "result": {...}}` (see `bench.program`).
     """
 
     name: str

@@ -9,20 +9,13 @@ import json
 __all__ = ["parse", "report"]
 
 
-def parse(
-    description: str | None, *, records: int, steps: int | None = None, workers: int | None = None
-) -> argparse.Namespace:
-    """Read the program's options.
-
-    Always `--records` and `--data` (an input file); `--steps` and `--workers` if they have a default here.
-    """
+def parse(description: str | None, *, records: int, **more: int) -> argparse.Namespace:
+    """Read the program's options: `--records`, `--data` (an input file), and `more` with their defaults."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--records", type=int, default=records, help="records to process (%(default)s)")
     parser.add_argument("--data", default="", help="the input file, for workloads that read one")
-    if steps is not None:
-        parser.add_argument("--steps", type=int, default=steps, help="steps of the chain (%(default)s)")
-    if workers is not None:
-        parser.add_argument("--workers", type=int, default=workers, help="workers to run (%(default)s)")
+    for name, default in more.items():
+        parser.add_argument(f"--{name}", type=int, default=default, help="(%(default)s)")
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""keyed-count on Bytewax: two worker processes (or `--workers`), each of which reads its share of the sequence.
+"""keyed-count on Bytewax: two worker processes (or `--workers`), each with its share of the sequence.
 
 Timed from the first record that a source is asked for to the end of the dataflow.
 """

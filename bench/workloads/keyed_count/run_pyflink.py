@@ -1,4 +1,6 @@
-"""keyed-count on PyFlink: two slots of a local cluster, Python functions inside the JVM (thread mode).
+"""keyed-count on PyFlink: a local cluster, Python functions inside the JVM (thread mode).
+
+Two slots, or `--workers`: the subtasks of one JVM share one interpreter lock, so that one slot can be faster.
 
 Timed from the first record to the moment when the last function is closed, so without the start of the JVM,
 of the cluster and of Python inside it.
@@ -59,11 +61,12 @@ class Count(KeyedProcessFunction):
 
 
 def main() -> None:
-    n = parse(__doc__, records=200_000).records
+    options = parse(__doc__, records=400_000, workers=2)
+    n = options.records
     configuration = Configuration()
     configuration.set_string("python.execution-mode", "thread")
     env = StreamExecutionEnvironment.get_execution_environment(configuration)
-    env.set_parallelism(2)
+    env.set_parallelism(options.workers)
     pair = Types.TUPLE([Types.LONG(), Types.LONG()])
     emitted = total = 0
     with tempfile.TemporaryDirectory() as marks:

@@ -1,4 +1,4 @@
-"""word-count on Bytewax: two worker processes (or `--workers`), each of which reads its share of the file.
+"""word-count on Bytewax: two worker processes (or `--workers`), each with its share of the file.
 
 Timed from the first line that a source is asked for to the end of the dataflow.
 """
