@@ -13,6 +13,7 @@ import threading
 from typing import Any
 
 from spry.cluster.executors import Executor, executors, place_slots
+from spry.cluster.names import slot_names
 from spry.cluster.shipping import encode_job, ship_engine, ship_files
 from spry.cluster.worker import COMMAND_PROPERTY, CloseTask, DeployTask, LevelTask
 from spry.common.errors import SlotLostError
@@ -36,6 +37,8 @@ class SparkJob:
         self._slots = plan.slots
         self._broadcast: Any = None
         self._closing: Any = None
+        self._names: list[str] = []
+        self._staying: set[str] = set()
         self.placement: list[Executor] = []
 
     # Deploying
@@ -44,6 +47,7 @@ class SparkJob:
         """Start a process per slot and open the functions in it."""
         ship_engine(self._context)
         available = executors(self._context)
+        self._names = slot_names(self._context.applicationId).lease(self._slots)
         self.placement = place_slots(self._slots, available)
         self._pinned = len(available) > 1
         self._broadcast = self._context.broadcast(encode_job(self._plan, self._requirements))
@@ -84,7 +88,7 @@ class SparkJob:
         with _WRAPPING:
             known = context.environment
             try:
-                context.environment = {**known, "SPRY_SLOT": f"{self._plan.job_id}:{self._plan.attempt}:{slot}"}
+                context.environment = {**known, "SPRY_SLOT": self._names[slot]}
                 return _wrap_function(context, task, NoOpSerializer(), NoOpSerializer())
             finally:
                 context.environment = known
@@ -218,7 +222,9 @@ class SparkJob:
         """Close the functions in all slots that are still there, and end their processes."""
         if self._closing is None:
             return []
-        return self._collect(self._closing, f"{self._plan.job_name}: closing")
+        reports = self._collect(self._closing, f"{self._plan.job_name}: closing")
+        self._staying = {self._names[report.slot] for report in reports if report.process_stays}
+        return reports
 
     def cancel(self) -> None:
         """Break off whatever runs now. Safe to call from any thread."""
@@ -229,6 +235,10 @@ class SparkJob:
 
     def release(self) -> None:
         """The attempt is over: give back what it holds."""
+        names = slot_names(self._context.applicationId)
+        for name in self._names:
+            names.give_back(name, name in self._staying)
+        self._names = []
         if self._broadcast is not None:
             try:
                 self._broadcast.destroy()

@@ -7,6 +7,7 @@ registry; a task that does not find it, or that comes out of order, says so and 
 from __future__ import annotations
 
 import base64
+import gc
 import os
 import pickle
 import struct
@@ -15,8 +16,11 @@ import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from spry.cluster.hygiene import ProcessState
+from spry.cluster.shipping import prepare_worker, resolve_file
 from spry.common.errors import FailureInfo
 from spry.common.plan import EpochCommand, JobPlan, SlotReport
+from spry.runtime.failures import failure_of
 from spry.runtime.slot import HeapKeeper, Slot, encode_report
 
 __all__ = ["COMMAND_PROPERTY", "CloseTask", "DeployTask", "LevelTask"]
@@ -29,8 +33,9 @@ _EXIT_DELAY = 0.5
 class _LiveSlot:
     """A slot, and how far it has come."""
 
-    def __init__(self, slot: Slot, attempt: int) -> None:
+    def __init__(self, slot: Slot, attempt: int, before: ProcessState) -> None:
         self.slot = slot
+        self.before = before
         self.attempt = attempt
         self.epoch = 0
         self.level = slot.job.levels - 1
@@ -54,21 +59,16 @@ class DeployTask:
         yield self._deploy()
 
     def _deploy(self) -> bytes:
-        import gc
-
-        from spry.cluster.shipping import prepare_worker, resolve_file
-
         gc.set_threshold(50_000, 20, 50)
+        before = ProcessState()
         try:
             job: JobPlan = prepare_worker(self._plan.value)
             park = int(job.configuration.get("spry.slot.memory.park.bytes", 64 << 20))
             slot = Slot(job, self._slot, resolve_file, park)
         except Exception as error:
-            from spry.runtime.failures import failure_of
-
             info = failure_of(error)
             return encode_report(SlotReport(self._slot, 0, os.getpid(), failure=info))
-        _SLOTS[(job.job_id, self._slot)] = live = _LiveSlot(slot, job.attempt)
+        _SLOTS[(job.job_id, self._slot)] = live = _LiveSlot(slot, job.attempt, before)
         report = slot.deploy()
         live.heap.end_of_task()
         return encode_report(report)
@@ -94,6 +94,10 @@ class LevelTask:
                 yield encode_report(SlotReport(self._key[1], command.epoch, os.getpid(), failure=info))
             return
         live.epoch, live.level = command.epoch, self._level
+        if self._level == 0:
+            for _ in iterator:
+                pass  # Only there to say where the task runs.
+            iterator = ()
         for target, payload in live.slot.run_level(self._level, command, iterator):
             if not self._last:
                 yield _TARGET.pack(target)
@@ -118,7 +122,7 @@ class LevelTask:
 
 
 class CloseTask:
-    """Closes the slot's functions and ends its process. Does nothing if the slot is gone."""
+    """Closes the slot's functions. The process stays for another job if it is fit for one, or ends."""
 
     def __init__(self, job_id: str, slot: int) -> None:
         self._key = (job_id, slot)
@@ -126,13 +130,21 @@ class CloseTask:
     def __call__(self, partition: int, iterator: Iterable[bytes]) -> Iterator[bytes]:
         for _ in iterator:
             pass
+        yield self._close()
+
+    def _close(self) -> bytes:
         live = _SLOTS.pop(self._key, None)
         if live is None:
-            yield encode_report(SlotReport(self._key[1], 0, os.getpid()))
+            report = SlotReport(self._key[1], 0, os.getpid(), process_stays=True)
         else:
-            yield encode_report(live.slot.close(live.epoch))
-        if not _SLOTS:
+            report = live.slot.close(live.epoch)
+            before = live.before
+            del live
+            report.process_stays = before.restore() and report.failure is None
+        payload = encode_report(report)
+        if not report.process_stays:
             _exit_soon()
+        return payload
 
 
 def _command() -> EpochCommand:

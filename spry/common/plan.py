@@ -178,4 +178,6 @@ class SlotReport:
     next_timer: int | None = None
     """When the slot next has something to do by itself (processing time, ms since 1970)."""
     busy_seconds: float = 0.0
+    process_stays: bool = False
+    """After closing: the process can be used for another job."""
     warnings: list[str] = field(default_factory=list)

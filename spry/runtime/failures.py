@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 import spry
-from spry.common.errors import FailureInfo, InvalidKeyError
+from spry.common.errors import ExecutionError, FailureInfo, InvalidKeyError
 from spry.common.keys import stable_hash
 from spry.runtime.codegen import GeneratedFunction
 from spry.runtime.operators.base import Operator
@@ -62,7 +62,8 @@ def failure_of(error: BaseException) -> FailureInfo:
     """The failure for anything that went wrong in a slot."""
     if isinstance(error, OperatorFailure):
         return error.info
-    return FailureInfo(summary=summarize(error), traceback=user_traceback(error))
+    # Not in any function of the user's: whoever looks into it needs the engine's frames.
+    return FailureInfo(summary=summarize(error), traceback=user_traceback(error) or _whole_traceback(error))
 
 
 def summarize(error: BaseException) -> str:
@@ -77,6 +78,10 @@ def user_traceback(error: BaseException) -> str:
     summary = traceback.TracebackException.from_exception(error)
     _leave_out_engine(summary)
     return "".join(summary.format()) if _has_frames(summary) else ""
+
+
+def _whole_traceback(error: BaseException) -> str:
+    return "" if isinstance(error, ExecutionError | InvalidKeyError) else "".join(traceback.format_exception(error))
 
 
 def _has_frames(summary: traceback.TracebackException | None) -> bool:

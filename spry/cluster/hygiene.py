@@ -1,0 +1,72 @@
+"""Leaving a worker process as it was found, so that the next job can use it.
+
+Starting a process costs a few tenths of a second. One is used again only if nothing of the last job is left in it:
+modules of the user's are forgotten, the path and the working directory are put back. If a thread is still running, a
+file of the job's was installed, or memory stays high, the process ends instead.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+from typing import Any
+
+__all__ = ["ProcessState"]
+
+_RSS_LIMIT = 300 << 20
+
+
+class ProcessState:
+    """What a process was like before a job."""
+
+    def __init__(self) -> None:
+        self._modules = set(sys.modules)
+        self._path = list(sys.path)
+        self._directory = os.getcwd()
+        self._environment = dict(os.environ)
+        self._main = dict(vars(sys.modules["__main__"]))
+
+    def restore(self) -> bool:
+        """Put everything back; whether the process is fit for another job."""
+        for name in set(sys.modules) - self._modules:
+            if _is_users(sys.modules.get(name)):
+                del sys.modules[name]
+        sys.path[:] = self._path
+        main = vars(sys.modules["__main__"])
+        for name in set(main) - set(self._main):
+            del main[name]
+        main.update(self._main)
+        os.environ.clear()
+        os.environ.update(self._environment)
+        os.chdir(self._directory)
+        gc.unfreeze()
+        gc.collect()
+        others = [t for t in threading.enumerate() if t is not threading.main_thread() and not _is_sparks(t)]
+        return not others and _resident_bytes() < _RSS_LIMIT
+
+
+def _is_users(module: Any) -> bool:
+    """Whether a module may be another one next time: it is neither the interpreter's nor installed."""
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return False
+    return not any(place in file for place in ("site-packages", "dist-packages", sys.prefix, sys.base_prefix)) and (
+        not (getattr(module, "__name__", "") + ".").startswith(("spry.", "pyspark.", "py4j."))
+    )
+
+
+def _is_sparks(thread: threading.Thread) -> bool:
+    return thread.name.startswith("pyspark")
+
+
+def _resident_bytes() -> int:
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        import resource
+
+        scale = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale
