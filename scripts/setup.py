@@ -186,10 +186,12 @@ def ensure_venv(venv: str) -> None:
     usable = os.path.exists(python) and runs(
         python, f"import sys, pip; sys.exit(sys.version_info < {MIN_PYTHON!r})"
     )
-    if not usable:
+    if usable:
+        say("pyproject.toml has changed: bringing the environment up to date ...")
+    else:
         say(f"Making a virtual environment in {os.path.relpath(venv, ROOT)} ...")
         make_venv(venv, log_path)
-    say("Installing Spry, Spark and the developer tools into it (about 500 MB, one to five minutes) ...")
+        say("Installing Spry, Spark and the developer tools into it (about 500 MB, one to five minutes) ...")
     env = dict(os.environ, PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1")
     run_logged(
         [python, "-m", "pip", "install", "--progress-bar", "off", "--editable", ".[dev]"],
