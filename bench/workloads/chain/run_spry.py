@@ -8,10 +8,11 @@ from spry.datastream.functions import SinkFunction
 from bench.program import parse, report
 from bench.workloads.chain.steps import STEPS
 from spry.common.accumulators import IntCounter
+from spry.common.sink import WriterContext
 from spry.datastream import RuntimeContext, StreamExecutionEnvironment
 
 
-class Sum(SinkFunction):
+class Sum(SinkFunction[int]):
     """Counts and sums the records that arrive."""
 
     def open(self, runtime_context: RuntimeContext) -> None:
@@ -20,7 +21,7 @@ class Sum(SinkFunction):
         runtime_context.add_accumulator("count", self.count)
         runtime_context.add_accumulator("total", self.total)
 
-    def invoke(self, value: int, context: SinkFunction.Context) -> None:
+    def invoke(self, value: int, context: WriterContext) -> None:
         self.count.add(1)
         self.total.add(value)
 

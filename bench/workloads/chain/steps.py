@@ -4,6 +4,7 @@ Five are map steps and five filter steps. The filters let most records pass, so 
 """
 
 from collections.abc import Callable
+from typing import Any
 
 __all__ = ["STEPS"]
 
@@ -48,7 +49,7 @@ def not_seventeenth(x: int) -> bool:
     return x % 17 != 0
 
 
-STEPS: list[tuple[str, Callable[[int], int]]] = [
+STEPS: list[tuple[str, Callable[[int], Any]]] = [
     ("map", add_one),
     ("filter", not_tenth),
     ("map", triple),

@@ -11,6 +11,7 @@ from spry.datastream.state import ValueStateDescriptor
 from bench.program import parse, report
 from spry.common import Types
 from spry.common.accumulators import IntCounter
+from spry.common.sink import WriterContext
 from spry.datastream import KeyedProcessFunction, RuntimeContext, StreamExecutionEnvironment
 
 
@@ -28,7 +29,7 @@ class Count(KeyedProcessFunction):
         yield value[0], count
 
 
-class Sum(SinkFunction):
+class Sum(SinkFunction[tuple[int, int]]):
     """Counts the records that arrive and sums their counts."""
 
     def open(self, runtime_context: RuntimeContext) -> None:
@@ -37,7 +38,7 @@ class Sum(SinkFunction):
         runtime_context.add_accumulator("emitted", self.emitted)
         runtime_context.add_accumulator("total", self.total)
 
-    def invoke(self, value: tuple[int, int], context: SinkFunction.Context) -> None:
+    def invoke(self, value: tuple[int, int], context: WriterContext) -> None:
         self.emitted.add(1)
         self.total.add(value[1])
 

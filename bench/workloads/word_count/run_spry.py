@@ -12,6 +12,7 @@ from bench.program import parse, report
 from bench.workloads.word_count.words import checksum
 from spry.common import Types
 from spry.common.accumulators import IntCounter
+from spry.common.sink import WriterContext
 from spry.datastream import KeyedProcessFunction, RuntimeContext, StreamExecutionEnvironment
 
 
@@ -27,7 +28,7 @@ class Count(KeyedProcessFunction):
         yield value, count
 
 
-class Last(SinkFunction):
+class Last(SinkFunction[tuple[str, int]]):
     """Keeps the last count of every word, and hands in their checksum at the end."""
 
     def open(self, runtime_context: RuntimeContext) -> None:
@@ -36,7 +37,7 @@ class Last(SinkFunction):
         for name, counter in self.counters.items():
             runtime_context.add_accumulator(name, counter)
 
-    def invoke(self, value: tuple[str, int], context: SinkFunction.Context) -> None:
+    def invoke(self, value: tuple[str, int], context: WriterContext) -> None:
         self.last[value[0]] = value[1]
 
     def close(self) -> None:
