@@ -3,13 +3,12 @@
 Timed by the job itself: from the start of its first epoch to its end, so without the start of Spark.
 """
 
-from spry.datastream.functions import SinkFunction
-
 from bench.program import parse, report
 from bench.workloads.chain.steps import STEPS
 from spry.common.accumulators import IntCounter
 from spry.common.sink import WriterContext
 from spry.datastream import RuntimeContext, StreamExecutionEnvironment
+from spry.datastream.functions import SinkFunction
 
 
 class Sum(SinkFunction[int]):

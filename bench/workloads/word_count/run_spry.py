@@ -5,15 +5,14 @@ Timed by the job itself: from the start of its first epoch to its end, so withou
 
 from collections.abc import Iterator
 
-from spry.datastream.functions import SinkFunction
-from spry.datastream.state import ValueStateDescriptor
-
 from bench.program import parse, report
 from bench.workloads.word_count.words import checksum
 from spry.common import Types
 from spry.common.accumulators import IntCounter
 from spry.common.sink import WriterContext
 from spry.datastream import KeyedProcessFunction, RuntimeContext, StreamExecutionEnvironment
+from spry.datastream.functions import SinkFunction
+from spry.datastream.state import ValueStateDescriptor
 
 
 class Count(KeyedProcessFunction):
