@@ -87,24 +87,6 @@ class _NamedField:
         return getattr(value, self.name)
 
 
-class _NumberedField:
-    """A field by position: of anything that is indexed, or of a dataclass."""
-
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index = index
-
-    def __call__(self, value: Any) -> Any:
-        try:
-            return value[self.index]
-        except TypeError:
-            names = getattr(value, "__dataclass_fields__", None)
-            if names is None:
-                raise
-            return getattr(value, list(names)[self.index])
-
-
 def field_getter(field: int | str) -> Callable[[Any], Any]:
     """A callable that takes the field, by index or by name, from a record."""
     if isinstance(field, bool) or not isinstance(field, int | str):
@@ -112,7 +94,9 @@ def field_getter(field: int | str) -> Callable[[Any], Any]:
     if isinstance(field, int):
         if field < 0:
             raise ValueError(f"a field index cannot be negative: {field}")
-        return _NumberedField(field)
+        # Written out, not closed over, so that it can be inlined (see spry.runtime.inlining).
+        getter: Callable[[Any], Any] = eval(f"lambda record: record[{field}]")
+        return getter
     return _NamedField(field)
 
 

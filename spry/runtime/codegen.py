@@ -17,6 +17,8 @@ from itertools import count
 from types import CodeType
 from typing import Any
 
+from spry.runtime.inlining import inline_expression
+
 __all__ = ["CodeWriter", "GeneratedFunction", "Site"]
 
 _numbers = count()
@@ -28,6 +30,8 @@ class Site:
 
     operator: int
     variable: str
+    inlined: Callable[[Any], Any] | None = None
+    """The function whose expression stands in the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class CodeWriter:
         self._bindings: dict[str, Any] = {}
         self._used = count()
         self._site: Site | None = None
+        self._inlined: tuple[Callable[[Any], Any], str] | None = None
         self.indent = 0
         self.loops = 0
 
@@ -67,11 +72,26 @@ class CodeWriter:
         self._bindings[name] = value
         return name
 
+    def call(self, function: Callable[[Any], Any], argument: str, hint: str) -> str:
+        """An expression for the function of a variable: inlined if it is simple, else a call.
+
+        To be used in the very next line.
+        """
+        expression = inline_expression(function, argument)
+        if expression is None:
+            return f"{self.bind(function, hint)}({argument})"
+        self._inlined = (function, argument)
+        return expression
+
     def line(self, text: str) -> None:
         """One line of code at the current indentation."""
         self._lines.append("    " * (self.indent + 2) + text)
         if self._site is not None:
-            self._sites[len(self._lines)] = self._site
+            site = self._site
+            if self._inlined is not None:
+                site = Site(site.operator, self._inlined[1], self._inlined[0])
+            self._sites[len(self._lines)] = site
+        self._inlined = None
 
     @contextmanager
     def block(self, head: str, loop: bool = False) -> Iterator[None]:

@@ -45,6 +45,8 @@ def explain(
             index = site.operator
             value = frame.tb_frame.f_locals.get(site.variable)
             record = _cut(value)
+            if site.inlined is not None and frame.tb_next is None:
+                error = _called(site.inlined, value, error)
             if frame.tb_next is None and isinstance(error, TypeError) and "unhashable" in str(error):
                 error = _explain_key(operators, index, value, error)
     operator = operators[index if index is not None and index >= 0 else 0] if operators else None
@@ -105,6 +107,17 @@ def _generated_frame(tb: TracebackType | None, function: GeneratedFunction | Non
             return tb
         tb = tb.tb_next
     return None
+
+
+def _called(function: Any, value: Any, error: Exception) -> Exception:
+    """The error that an inlined function gives when it is called, with the user's traceback."""
+    try:
+        function(value)
+    except Exception as own:
+        if type(own) is type(error):
+            own.__context__ = error.__context__
+            return own
+    return error
 
 
 def _explain_key(operators: list[Operator], index: int, value: Any, error: TypeError) -> TypeError:

@@ -274,14 +274,13 @@ class _KeyedWriter(Writer):
         return self._owner[key_group_of(key, self._max_parallelism)]
 
     def generate(self, g: CodeWriter, value: str, timestamp: str | None) -> None:
-        key = g.bind(self._key, "key")
         if timestamp is None:
             routes = g.bind(_Routes(self._target_of, [b.values.append for b in self.buffers]), "route")
-            g.line(f"{routes}[{key}({value})]({value})")
+            g.line(f"{routes}[{g.call(self._key, value, 'key')}]({value})")
         else:
             pairs = [(b.values.append, b.timestamps.append) for b in self.buffers]
             routes, put, stamp = g.bind(_Routes(self._target_of, pairs), "route"), g.fresh("put"), g.fresh("stamp")
-            g.line(f"{put}, {stamp} = {routes}[{key}({value})]")
+            g.line(f"{put}, {stamp} = {routes}[{g.call(self._key, value, 'key')}]")
             g.line(f"{put}({value}); {stamp}({timestamp})")
 
 

@@ -46,7 +46,7 @@ class FunctionOperator(Operator):
     def set_key(self, g: CodeWriter, value: str) -> None:
         """Make the record's key the current one, for functions that may use keyed state."""
         if self.key is not None and self.rich:
-            g.line(f"{g.bind(self.context.key_context, 'keyed')}.key = {g.bind(self.key.call, 'key')}({value})")
+            g.line(f"{g.bind(self.context.key_context, 'keyed')}.key = {g.call(self.key.call, value, 'key')}")
 
     def emit_checked(self, g: CodeWriter, value: str, emit: Emit) -> None:
         """Pass on a value, after checking it against the declared type."""

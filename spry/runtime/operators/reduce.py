@@ -42,7 +42,7 @@ class RunningReduceOperator(FunctionOperator):
         assert self.key is not None
         key, reduced = g.fresh("k"), g.fresh("v")
         table = g.bind(self._table, "state")
-        g.line(f"{key} = {g.bind(self.key.call, 'key')}({value})")
+        g.line(f"{key} = {g.call(self.key.call, value, 'key')}")
         if self.rich:
             g.line(f"{g.bind(self.context.key_context, 'keyed')}.key = {key}")
         with g.block(f"if {key} in {table}:"):

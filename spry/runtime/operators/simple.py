@@ -22,7 +22,7 @@ class RunningMapOperator(FunctionOperator):
     def generate(self, g: CodeWriter, value: str, timestamp: str | None, emit: Emit) -> None:
         self.set_key(g, value)
         result = g.fresh("v")
-        g.line(f"{result} = {g.bind(self.call, 'map')}({value})")
+        g.line(f"{result} = {g.call(self.call, value, 'map')}")
         self.emit_checked(g, result, emit)
 
 
@@ -54,7 +54,7 @@ class RunningFilterOperator(FunctionOperator):
 
     def generate(self, g: CodeWriter, value: str, timestamp: str | None, emit: Emit) -> None:
         self.set_key(g, value)
-        with g.block(f"if {g.bind(self.call, 'keep')}({value}):"):
+        with g.block(f"if {g.call(self.call, value, 'keep')}:"):
             self.emit_checked(g, value, emit)
 
 
