@@ -37,8 +37,8 @@ def executors(context: Any) -> list[Executor]:
             return found
         if time.monotonic() > deadline:
             raise JobSubmissionError(
-                f"no executor has registered at '{context.master}' within {_WAIT_SECONDS:.0f} s: does the cluster have free "
-                "workers with enough memory?"
+                f"no executor has registered at '{context.master}' within {_WAIT_SECONDS:.0f} s: does the "
+                "cluster have free workers with enough memory?"
             )
         time.sleep(0.1)
 

@@ -41,7 +41,9 @@ def check_java() -> None:
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     if java is None or not Path(java).exists():
         where = f"JAVA_HOME is {home!r}, but there is no bin/java in it" if home else "no 'java' on the PATH"
-        raise JobSubmissionError(f"Spark needs Java {_REQUIRED} or later and found none ({where}). Run: {install_hint()}")
+        raise JobSubmissionError(
+            f"Spark needs Java {_REQUIRED} or later and found none ({where}). Run: {install_hint()}"
+        )
     try:
         answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
     except OSError as error:

@@ -1,8 +1,8 @@
 """A job's slots on Spark: deploying them, and running epochs through them.
 
 Spark keeps a pool of Python workers per distinct environment. A function that was wrapped while ``SPRY_SLOT`` named a
-slot therefore always runs in that slot's worker process. One single-partition RDD per slot, united, is a stage; between two
-levels there is a shuffle by target slot. What does not change from epoch to epoch is made once.
+slot therefore always runs in that slot's worker process. One single-partition RDD per slot, united, is a stage; between
+two levels there is a shuffle by target slot. What does not change from epoch to epoch is made once.
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ class SparkJob:
         scala, gateway = self._jvm.scala, context._gateway
         preferred = gateway.new_array(self._jvm.java.lang.String, 1)
         preferred[0] = executor.location
-        locations = scala.jdk.CollectionConverters.ListHasAsScala(self._jvm.java.util.Arrays.asList(preferred)).asScala()
+        locations = scala.jdk.CollectionConverters.ListHasAsScala(
+            self._jvm.java.util.Arrays.asList(preferred)
+        ).asScala()
         pair = scala.Tuple2(b"", locations.toSeq())
         pairs = self._jvm.java.util.ArrayList()
         pairs.add(pair)
@@ -154,17 +156,21 @@ class SparkJob:
         if not self._pinned:
             return part
         pinned = part.cartesian(self._anchors[slot], self._bytes_tag())
-        return self._jvm.PythonRDD.keyOfPair(pinned) if hasattr(self._jvm.PythonRDD, "keyOfPair") else self._keys(pinned)
+        return (
+            self._jvm.PythonRDD.keyOfPair(pinned) if hasattr(self._jvm.PythonRDD, "keyOfPair") else self._keys(pinned)
+        )
 
     def _keys(self, pairs: Any) -> Any:
-        return self._jvm.org.apache.spark.api.java.JavaPairRDD.fromRDD(
-            pairs, self._bytes_tag(), self._bytes_tag()
-        ).keys().rdd()
+        return (
+            self._jvm.org.apache.spark.api.java.JavaPairRDD.fromRDD(pairs, self._bytes_tag(), self._bytes_tag())
+            .keys()
+            .rdd()
+        )
 
     def _collect(self, stage: Any, description: str) -> list[SlotReport]:
         from py4j.protocol import Py4JError
-        from pyspark.core.rdd import _load_from_socket
         from pyspark.serializers import NoOpSerializer
+        from pyspark.util import _load_from_socket
 
         context = self._context
         context.setLocalProperty("spark.jobGroup.id", self._group)

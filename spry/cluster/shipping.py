@@ -29,7 +29,8 @@ def encode_plan(plan: JobPlan) -> bytes:
     """The plan as bytes, with the classes of the user's main program; says which operator cannot travel."""
     plan = replace(plan, main_classes=_main_classes(), python_path=_python_path())
     try:
-        return cloudpickle.dumps(plan, 5)
+        payload: bytes = cloudpickle.dumps(plan, 5)
+        return payload
     except Exception as error:
         raise _name_the_operator(plan, error) from None
 
@@ -58,8 +59,9 @@ def _name_the_operator(plan: JobPlan, error: Exception) -> UnpicklableError:
                 cloudpickle.dumps(operator.description, 5)
             except Exception as reason:
                 return UnpicklableError(
-                    f"operator '{operator.name}' cannot be sent to the workers: {_first_line(reason)}. Its function holds "
-                    f"something that lives only in this process{_culprit(operator.description)}; create it in open() instead"
+                    f"operator '{operator.name}' cannot be sent to the workers: {_first_line(reason)}. Its "
+                    f"function holds something that lives only in this process{_culprit(operator.description)}: "
+                    "create it in open() instead"
                 )
     return UnpicklableError(f"the job cannot be sent to the workers: {_first_line(error)}")
 
@@ -227,12 +229,24 @@ def _install(requirements: str) -> None:
         if not done.exists():
             listing = place / f"{key}.txt"
             listing.write_text(text)
-            command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(directory), "-r", str(listing)]
+            command = [
+                sys.executable,
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--target",
+                str(directory),
+                "-r",
+                str(listing),
+            ]
             if cache:
                 command += ["--no-index", "--find-links", cache]
             answer = subprocess.run(command, capture_output=True, text=True, check=False)
             if answer.returncode != 0:
-                raise JobSubmissionError(f"the Python requirements cannot be installed: {answer.stderr.strip()[-2000:]}")
+                raise JobSubmissionError(
+                    f"the Python requirements cannot be installed: {answer.stderr.strip()[-2000:]}"
+                )
             done.touch()
     if str(directory) not in sys.path:
         sys.path.insert(1, str(directory))

@@ -108,15 +108,17 @@ class LevelTask:
 
     def _problem(self, live: _LiveSlot | None, command: EpochCommand) -> str | None:
         if live is None:
-            return f"slot {self._key[1]} lost its process and what was in it (a new process {os.getpid()} is in its place)"
+            return (
+                f"slot {self._key[1]} lost its process and what was in it (a new process {os.getpid()} is in its place)"
+            )
         if live.attempt != command.attempt:
             return f"slot {self._key[1]} is of attempt {live.attempt}, the command of attempt {command.attempt}"
         levels = live.slot.job.levels
         expected = (live.epoch, live.level + 1) if live.level + 1 < levels else (live.epoch + 1, 0)
         if (command.epoch, self._level) != expected:
             return (
-                f"slot {self._key[1]} was given epoch {command.epoch} level {self._level} but expects epoch {expected[0]} "
-                f"level {expected[1]}: Spark ran a task twice or lost one"
+                f"slot {self._key[1]} was given epoch {command.epoch} level {self._level} but expects "
+                f"epoch {expected[0]} level {expected[1]}: Spark ran a task twice or lost one"
             )
         return None
 

@@ -413,9 +413,7 @@ class ConfigOptions:
             )
 
         def list_type(self, separator: str = ";") -> ConfigOptions.TypedConfigOptionBuilder[list[str]]:
-            return ConfigOptions.TypedConfigOptionBuilder(
-                ConfigOption(self._key, ValueType.LIST, separator=separator)
-            )
+            return ConfigOptions.TypedConfigOptionBuilder(ConfigOption(self._key, ValueType.LIST, separator=separator))
 
         def map_type(self) -> ConfigOptions.TypedConfigOptionBuilder[dict[str, str]]:
             return self._typed(ValueType.MAP)

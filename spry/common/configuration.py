@@ -174,15 +174,9 @@ class Configuration:
     def _put(self, key: Any, value: Any, expected: type) -> Configuration:
         if not key or not isinstance(key, str):
             raise TypeError(f"the key of an option must be a string that is not empty, got {key!r}")
-        if (
-            value is None
-            or not isinstance(value, expected)
-            or (isinstance(value, bool) and expected in (int, float))
-        ):
+        if value is None or not isinstance(value, expected) or (isinstance(value, bool) and expected in (int, float)):
             wanted = "a value other than None" if expected is object else f"of type {expected.__name__}"
-            raise TypeError(
-                f"the value of option {key!r} must be {wanted}, got {value!r} ({type(value).__name__})"
-            )
+            raise TypeError(f"the value of option {key!r} must be {wanted}, got {value!r} ({type(value).__name__})")
         self._values[key] = value
         return self
 

@@ -91,16 +91,20 @@ class RuntimeContext(KeyedStateStore):
     def get_accumulator(self, name: str) -> Accumulator[Any, Any] | None: ...
 
     def get_int_counter(self, name: str) -> IntCounter:
-        return self._accumulator(name, IntCounter)
+        counter: IntCounter = self._accumulator(name, IntCounter)
+        return counter
 
     def get_long_counter(self, name: str) -> LongCounter:
-        return self._accumulator(name, LongCounter)
+        counter: LongCounter = self._accumulator(name, LongCounter)
+        return counter
 
     def get_double_counter(self, name: str) -> DoubleCounter:
-        return self._accumulator(name, DoubleCounter)
+        counter: DoubleCounter = self._accumulator(name, DoubleCounter)
+        return counter
 
     def get_histogram(self, name: str) -> Histogram:
-        return self._accumulator(name, Histogram)
+        histogram: Histogram = self._accumulator(name, Histogram)
+        return histogram
 
     def _accumulator(self, name: str, kind: Any) -> Any:
         known = self.get_accumulator(name)

@@ -61,9 +61,7 @@ class ExecutionConfig:
 
     def set_latency_tracking_interval(self, interval: int) -> ExecutionConfig:
         """How often, in milliseconds, sources send latency markers; 0 sends none."""
-        return self._set_millis(
-            ExecutionOptions.LATENCY_TRACKING_INTERVAL, interval, "the latency tracking interval"
-        )
+        return self._set_millis(ExecutionOptions.LATENCY_TRACKING_INTERVAL, interval, "the latency tracking interval")
 
     def get_latency_tracking_interval(self) -> int:
         return self._configuration.get(ExecutionOptions.LATENCY_TRACKING_INTERVAL).to_millis()
@@ -93,8 +91,7 @@ class ExecutionConfig:
         """The number of key groups: the highest parallelism that the job can ever be rescaled to."""
         if type(max_parallelism) is not int or not 0 < max_parallelism <= UPPER_BOUND_MAX_PARALLELISM:
             raise ValueError(
-                f"the maximum parallelism must be from 1 to {UPPER_BOUND_MAX_PARALLELISM}, "
-                f"got {max_parallelism!r}"
+                f"the maximum parallelism must be from 1 to {UPPER_BOUND_MAX_PARALLELISM}, got {max_parallelism!r}"
             )
         self._configuration.set(PipelineOptions.MAX_PARALLELISM, max_parallelism)
         return self
@@ -104,18 +101,14 @@ class ExecutionConfig:
 
     def set_task_cancellation_interval(self, interval: int) -> ExecutionConfig:
         """How often, in milliseconds, a task that is cancelled but does not end is told so again."""
-        return self._set_millis(
-            ExecutionOptions.TASK_CANCELLATION_INTERVAL, interval, "the cancellation interval"
-        )
+        return self._set_millis(ExecutionOptions.TASK_CANCELLATION_INTERVAL, interval, "the cancellation interval")
 
     def get_task_cancellation_timeout(self) -> int:
         return self._configuration.get(ExecutionOptions.TASK_CANCELLATION_TIMEOUT).to_millis()
 
     def set_task_cancellation_timeout(self, timeout: int) -> ExecutionConfig:
         """How long, in milliseconds, a task that is cancelled may take to end before it is killed."""
-        return self._set_millis(
-            ExecutionOptions.TASK_CANCELLATION_TIMEOUT, timeout, "the cancellation timeout"
-        )
+        return self._set_millis(ExecutionOptions.TASK_CANCELLATION_TIMEOUT, timeout, "the cancellation timeout")
 
     def enable_force_kryo(self) -> ExecutionConfig:
         self._force_kryo = True

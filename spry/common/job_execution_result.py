@@ -18,9 +18,7 @@ class JobExecutionResult:
     (1500, 7)
     """
 
-    def __init__(
-        self, job_id: JobID, net_runtime_ms: int, accumulators: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, job_id: JobID, net_runtime_ms: int, accumulators: Mapping[str, Any] | None = None) -> None:
         self._job_id = job_id
         self._net_runtime_ms = net_runtime_ms
         self._accumulators = dict(accumulators or {})

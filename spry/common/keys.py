@@ -117,7 +117,9 @@ def _raw_hash(key: Any) -> int:
         return 0x6E6F6E65
     if isinstance(key, _NUMBERS):
         if key != key:
-            raise InvalidKeyError(f"the key {key!r} is not equal to itself: replace NaN by None or a number in the selector")
+            raise InvalidKeyError(
+                f"the key {key!r} is not equal to itself: replace NaN by None or a number in the selector"
+            )
         return hash(key)
     if isinstance(key, tuple) and cls.__hash__ is tuple.__hash__:
         value = 0x345678
@@ -143,7 +145,7 @@ def _raw_hash(key: Any) -> int:
             f"own. Give {cls.__name__} __eq__ and __hash__ (a frozen dataclass has both), or select a field of it"
         )
     fields = getattr(cls, "__dataclass_fields__", None)
-    if fields is not None and getattr(cls, "__dataclass_params__").frozen:
+    if fields is not None and cls.__dataclass_params__.frozen:
         return _raw_hash(tuple([getattr(key, name) for name, field in fields.items() if field.compare]))
     try:
         return hash(key)

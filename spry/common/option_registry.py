@@ -84,9 +84,7 @@ def validate(configuration: Configuration) -> None:
             raise ConfigurationError(_unknown(key))
         configuration.get_optional(option)
         if key != option.key and configuration.contains_key(option.key):
-            raise ConfigurationError(
-                f"option '{key}' is an older name of '{option.key}': set only one of them"
-            )
+            raise ConfigurationError(f"option '{key}' is an older name of '{option.key}': set only one of them")
 
 
 def _unknown(key: str) -> str:

@@ -306,8 +306,7 @@ class PythonOptions(OptionGroup):
         .list_type(",")
         .no_default_value("none")
         .with_description(
-            "Archives that are unpacked beside the functions, divided by commas; 'file.zip#name' names "
-            "the directory."
+            "Archives that are unpacked beside the functions, divided by commas; 'file.zip#name' names the directory."
         )
     )
     PYTHON_REQUIREMENTS = (
@@ -370,18 +369,14 @@ class SpryOptions(OptionGroup):
         .duration_type()
         .default_value(Duration.of_seconds(20))
         .with_minimum(1)
-        .with_description(
-            "After this time without one, an epoch runs in any case: Spark ends workers that are idle."
-        )
+        .with_description("After this time without one, an epoch runs in any case: Spark ends workers that are idle.")
     )
     SLOT_MEMORY_PARK = (
         _key("spry.slot.memory.park")
         .memory_type()
         .default_value(64 << 20)
         .with_minimum(0)
-        .with_description(
-            "How much data for later levels a slot keeps in memory; what is more goes to the local disk."
-        )
+        .with_description("How much data for later levels a slot keeps in memory; what is more goes to the local disk.")
     )
     PROGRESS = (
         _key("spry.progress")

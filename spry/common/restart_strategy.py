@@ -84,9 +84,7 @@ class RestartStrategies:
 
         def __post_init__(self) -> None:
             if self.max_failure_rate < 1:
-                raise ValueError(
-                    f"failure_rate_restart: failure_rate must be at least 1, got {self.max_failure_rate}"
-                )
+                raise ValueError(f"failure_rate_restart: failure_rate must be at least 1, got {self.max_failure_rate}")
             if self.failure_interval.to_milliseconds() < 1:
                 raise ValueError(
                     f"failure_rate_restart: failure_interval must be positive, got {self.failure_interval}"
@@ -132,9 +130,7 @@ class RestartStrategies:
                     f"({self.initial_backoff})"
                 )
             if self.backoff_multiplier < 1:
-                raise ValueError(
-                    f"{owner}: backoff_multiplier must be at least 1, got {self.backoff_multiplier}"
-                )
+                raise ValueError(f"{owner}: backoff_multiplier must be at least 1, got {self.backoff_multiplier}")
             if not 0 <= self.jitter_factor <= 1:
                 raise ValueError(f"{owner}: jitter_factor must be from 0 to 1, got {self.jitter_factor}")
             if self.reset_backoff_threshold.to_milliseconds() < 1:
@@ -163,9 +159,7 @@ class RestartStrategies:
         restart_attempts: int, delay_between_attempts: int
     ) -> FixedDelayRestartStrategyConfiguration:
         """A number of restarts, each after this many milliseconds."""
-        return RestartStrategies.FixedDelayRestartStrategyConfiguration(
-            restart_attempts, Time(delay_between_attempts)
-        )
+        return RestartStrategies.FixedDelayRestartStrategyConfiguration(restart_attempts, Time(delay_between_attempts))
 
     @staticmethod
     def failure_rate_restart(

@@ -73,9 +73,7 @@ class SimpleStringSchema(SerializationSchema[str], DeserializationSchema[str]):
 
     def serialize(self, element: str) -> bytes:
         if not isinstance(element, str):
-            raise TypeError(
-                f"SimpleStringSchema takes strings, got {element!r:.200} ({type(element).__name__})"
-            )
+            raise TypeError(f"SimpleStringSchema takes strings, got {element!r:.200} ({type(element).__name__})")
         return element.encode(self._charset)
 
     def deserialize(self, message: bytes) -> str:

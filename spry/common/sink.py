@@ -14,8 +14,8 @@ from typing import Any, Generic, TypeVar
 __all__ = [
     "CommitRequest",
     "Committer",
-    "CommittingSinkWriter",
     "CommitterInitContext",
+    "CommittingSinkWriter",
     "Sink",
     "SinkWriter",
     "StatefulSinkWriter",
@@ -163,6 +163,3 @@ class TwoPhaseCommittingSink(Sink[InT], Generic[InT, CommT]):
 
     @abstractmethod
     def create_committer(self, context: CommitterInitContext) -> Committer[CommT]: ...
-
-
-

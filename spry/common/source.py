@@ -197,7 +197,7 @@ class SplitEnumerator(ABC, Generic[SplitT, CheckpointT]):
     def add_splits_back(self, splits: list[SplitT], subtask: int) -> None:
         """A reader failed before these splits were in a checkpoint: hand them out again."""
         raise RuntimeError(
-            f"{type(self).__name__} was given splits back by subtask {subtask}; implement add_splits_back to accept them"
+            f"{type(self).__name__} was given splits back by subtask {subtask}: it must implement add_splits_back"
         )
 
     def handle_source_event(self, subtask: int, event: Any) -> None:

@@ -130,7 +130,7 @@ class MapState(State, Generic[K, V]):
         return iter(self.keys())
 
 
-class StateDescriptor(ABC):
+class StateDescriptor:
     """Names a state. Within one operator a name belongs to one state."""
 
     def __init__(self, name: str, type_info: Any = None) -> None:

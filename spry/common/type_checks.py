@@ -210,9 +210,7 @@ class _Generator:
         if isinstance(type_info, RowTypeInfo):
             names = self._constant(share_names(tuple(type_info.get_field_names())))
             values = self._fresh("x")
-            fields = self._fields(type_info, values).replace(
-                f"len({values})", f"len({values} := {v}._values)", 1
-            )
+            fields = self._fields(type_info, values).replace(f"len({values})", f"len({values} := {v}._values)", 1)
             return f"type({v}) is Row and {v}._fields == {names} and {fields}"
         if isinstance(type_info, PojoTypeInfo):
             return self._good_pojo(type_info, v)

@@ -308,9 +308,7 @@ class SequenceTypeInfo(TypeInformation):
     def __init__(self, element_type: TypeInformation) -> None:
         _checked(f"Types.{self._name}", element_type)
         allowed = self._element_types
-        if allowed is not None and not (
-            isinstance(element_type, BasicTypeInfo) and element_type.basic_type in allowed
-        ):
+        if allowed is not None and not (isinstance(element_type, BasicTypeInfo) and element_type.basic_type in allowed):
             names = ", ".join(sorted(basic_type.name for basic_type in allowed))
             raise TypeError(
                 f"Types.{self._name} cannot hold {element_type.describe()}; its elements are one of {names}. "
@@ -412,9 +410,7 @@ class RowTypeInfo(TypeInformation):
     Two row types with the same field types are equal, whatever their fields are called.
     """
 
-    def __init__(
-        self, field_types: Sequence[TypeInformation], field_names: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, field_types: Sequence[TypeInformation], field_names: Sequence[str] | None = None) -> None:
         self._field_types = tuple(_checked("Types.ROW", field_type) for field_type in field_types)
         self._field_names = None if field_names is None else tuple(field_names)
         if self._field_names is not None:

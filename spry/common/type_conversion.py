@@ -194,9 +194,7 @@ def _time(type_info: TypeInformation, value: Any, path: str) -> Any:
             return datetime.time(value.hour, value.minute, value.second, value.microsecond, fold=value.fold)
     elif isinstance(value, datetime.datetime):
         day = (value.year, value.month, value.day)
-        return datetime.datetime(
-            *day, value.hour, value.minute, value.second, value.microsecond, fold=value.fold
-        )
+        return datetime.datetime(*day, value.hour, value.minute, value.second, value.microsecond, fold=value.fold)
     raise _mismatch(type_info, value, path)
 
 

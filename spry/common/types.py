@@ -196,11 +196,7 @@ class Row:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Row):
             return NotImplemented
-        return (
-            self._values == other._values
-            and self._fields == other._fields
-            and self._row_kind is other._row_kind
-        )
+        return self._values == other._values and self._fields == other._fields and self._row_kind is other._row_kind
 
     def __hash__(self) -> int:
         return hash(tuple(self._values))

@@ -91,9 +91,7 @@ class WatermarkAlignment:
 
 def _millis(owner: str, name: str, duration: Any, minimum: int) -> int:
     if not isinstance(duration, Duration):
-        raise TypeError(
-            f"{owner}: {name} must be a Duration such as Duration.of_seconds(5), got {duration!r}"
-        )
+        raise TypeError(f"{owner}: {name} must be a Duration such as Duration.of_seconds(5), got {duration!r}")
     millis = duration.to_millis()
     if millis < minimum:
         bound = "must not be negative" if minimum == 0 else f"must be at least {minimum} ms"

@@ -78,9 +78,7 @@ class _Decompressed:
         try:
             data = self._content.read(size)
         except Exception as e:  # every library has errors of its own
-            raise OSError(
-                f"{self._path} cannot be decompressed: {e} (after byte {self._at} of its content)"
-            ) from e
+            raise OSError(f"{self._path} cannot be decompressed: {e} (after byte {self._at} of its content)") from e
         self._at += len(data)
         return data
 

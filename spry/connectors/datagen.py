@@ -114,9 +114,7 @@ class DataGeneratorSource(Source[DataGeneratorSplit, list[DataGeneratorSplit]]):
             shares = [range(subtask, _LONG_MAX, parallelism) for subtask in range(parallelism)]
         else:
             shares = even_ranges(range(self.count), parallelism)
-        return StaticSplitEnumerator(
-            context, [DataGeneratorSplit(str(i), share) for i, share in enumerate(shares)]
-        )
+        return StaticSplitEnumerator(context, [DataGeneratorSplit(str(i), share) for i, share in enumerate(shares)])
 
     def restore_enumerator(
         self, context: SplitEnumeratorContext[DataGeneratorSplit], checkpoint: list[DataGeneratorSplit]

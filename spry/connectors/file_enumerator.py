@@ -39,9 +39,7 @@ class FileDiscovery:
 
 
 def _not_found(source: str, location: Location) -> FileNotFoundError:
-    return FileNotFoundError(
-        f"{source}: there is no file, directory or match for the path '{location.given}'"
-    )
+    return FileNotFoundError(f"{source}: there is no file, directory or match for the path '{location.given}'")
 
 
 def check_local_paths(discovery: FileDiscovery) -> None:
@@ -159,9 +157,7 @@ class FileEnumerator(SplitEnumerator[FileSourceSplit, PendingFiles]):
             by_root.setdefault(root, []).append(file)
         discovery, readers = self._discovery, self._context.current_parallelism()
         for root, found in by_root.items():
-            self._pending.extend(
-                cut_into_splits(root, found, readers, discovery.splittable, discovery.min_split_size)
-            )
+            self._pending.extend(cut_into_splits(root, found, readers, discovery.splittable, discovery.min_split_size))
 
     def _give(self, subtask: int) -> bool:
         """Assign splits; False if there are none."""

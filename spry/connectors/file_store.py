@@ -64,9 +64,7 @@ class Location:
         if scheme == "file":
             host, _, path_in_host = rest.partition("/")
             if host not in ("", "localhost"):
-                raise ValueError(
-                    f"'{given}' names the host '{host}': a local file is file:///path, with three slashes"
-                )
+                raise ValueError(f"'{given}' names the host '{host}': a local file is file:///path, with three slashes")
             return Location("", "/" + path_in_host, given)
         if scheme in _ARROW_SCHEMES:
             rest, question, query = rest.partition("?")
@@ -102,7 +100,7 @@ class FileStore(ABC):
 @lru_cache(maxsize=64)
 def open_store(root: str) -> FileStore:
     """The store of a :class:`Location`'s root."""
-    return _RemoteStore(root) if root else _LocalStore()
+    return _RemoteStore(*_remote_file_system(root)) if root else _LocalStore()
 
 
 def _is_hidden(name: str) -> bool:
@@ -116,9 +114,7 @@ def _visible_below(path: str, base: str) -> bool:
 
 def _plain_part(pattern: str, magic: str) -> str:
     """The directory in which a pattern starts to be one."""
-    first = min(
-        (pattern.find(character) for character in magic if character in pattern), default=len(pattern)
-    )
+    first = min((pattern.find(character) for character in magic if character in pattern), default=len(pattern))
     return pattern[: pattern.rfind("/", 0, first) + 1]
 
 
@@ -158,8 +154,14 @@ class _LocalStore(FileStore):
 
 
 class _RemoteStore(FileStore):
-    def __init__(self, root: str) -> None:
-        self._fs, self._base = _remote_file_system(root)
+    """A file system with fsspec's interface.
+
+    :param base: What comes before a path in it.
+    """
+
+    def __init__(self, file_system: Any, base: str) -> None:
+        self._fs = file_system
+        self._base = base
 
     def _full(self, path: str) -> str:
         return self._base + path
@@ -204,7 +206,7 @@ def _modified(info: dict[str, Any]) -> float:
 
 
 def _remote_file_system(root: str) -> tuple[Any, str]:
-    """A file system with fsspec's interface, and what comes before a path in it."""
+    """The file system of a root, and what comes before a path in it."""
     import fsspec
 
     scheme, _, rest = root.partition("://")

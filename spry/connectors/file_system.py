@@ -208,9 +208,7 @@ class FileSourceBuilder:
     def set_split_assigner(self, split_assigner: FileSplitAssignerProvider) -> FileSourceBuilder:
         """Which reader is given which split."""
         if not isinstance(split_assigner, FileSplitAssignerProvider):
-            raise TypeError(
-                f"FileSource: split_assigner must be a FileSplitAssignerProvider, got {split_assigner!r}"
-            )
+            raise TypeError(f"FileSource: split_assigner must be a FileSplitAssignerProvider, got {split_assigner!r}")
         return self
 
     def build(self) -> FileSource:

@@ -48,15 +48,11 @@ class NumberSequenceSource(Source[NumberSequenceSplit, list[NumberSequenceSplit]
         bounds: dict[str, object] = {"start": start, "end": end}
         for name, value in bounds.items():
             if not isinstance(value, int) or isinstance(value, bool):
-                raise TypeError(
-                    f"NumberSequenceSource: {name} must be an int, got {value!r} ({type(value).__name__})"
-                )
+                raise TypeError(f"NumberSequenceSource: {name} must be an int, got {value!r} ({type(value).__name__})")
             if value not in _LONGS:
                 raise ValueError(f"NumberSequenceSource: {name} must be a number of 64 bits, got {value}")
         if start > end:
-            raise ValueError(
-                f"NumberSequenceSource: start must not be greater than end, got {start} and {end}"
-            )
+            raise ValueError(f"NumberSequenceSource: start must not be greater than end, got {start} and {end}")
         self.start = start
         self.end = end
 
@@ -70,9 +66,7 @@ class NumberSequenceSource(Source[NumberSequenceSplit, list[NumberSequenceSplit]
         self, context: SplitEnumeratorContext[NumberSequenceSplit]
     ) -> SplitEnumerator[NumberSequenceSplit, list[NumberSequenceSplit]]:
         parts = even_ranges(range(self.start, self.end + 1), context.current_parallelism())
-        return StaticSplitEnumerator(
-            context, [NumberSequenceSplit(str(i), part) for i, part in enumerate(parts)]
-        )
+        return StaticSplitEnumerator(context, [NumberSequenceSplit(str(i), part) for i, part in enumerate(parts)])
 
     def restore_enumerator(
         self, context: SplitEnumeratorContext[NumberSequenceSplit], checkpoint: list[NumberSequenceSplit]
@@ -84,9 +78,7 @@ class NumberSequenceSource(Source[NumberSequenceSplit, list[NumberSequenceSplit]
 
 
 class _Reader(SequentialReader[NumberSequenceSplit]):
-    def read(
-        self, split: NumberSequenceSplit, output: ReaderOutput
-    ) -> tuple[NumberSequenceSplit | None, bool]:
+    def read(self, split: NumberSequenceSplit, output: ReaderOutput) -> tuple[NumberSequenceSplit | None, bool]:
         # A range knows its numbers without holding them: nothing is copied here.
         output.collect_batch(split.numbers[: output.max_records])
         rest = split.numbers[output.max_records :]

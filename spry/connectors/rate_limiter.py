@@ -39,11 +39,7 @@ class RateLimiterStrategy:
 
     def create_rate_limiter(self, parallelism: int) -> RateLimiter | None:
         """The limiter of one of so many subtasks; None if there is no limit."""
-        return (
-            RateLimiter(self.records_per_second / parallelism)
-            if self.records_per_second is not None
-            else None
-        )
+        return RateLimiter(self.records_per_second / parallelism) if self.records_per_second is not None else None
 
 
 class RateLimiter:

@@ -62,9 +62,7 @@ class TextLineFormat(StreamFormat):
         self._chunk_size = chunk_size
 
     def create_reader(self, stream: BinaryIO, split: FileSourceSplit) -> RecordReader:
-        return LineReader(
-            stream, split.path, self._encoding, split.start, split.end, split.position, self._chunk_size
-        )
+        return LineReader(stream, split.path, self._encoding, split.start, split.end, split.position, self._chunk_size)
 
     def is_splittable(self) -> bool:
         return True

@@ -55,9 +55,7 @@ class TextEncoding:
             codec = codecs.lookup(charset).name
             "\n".encode(codec)
         except (LookupError, UnicodeError, ValueError):
-            raise ValueError(
-                f"there is no charset {charset!r}; use a name such as 'UTF-8' or 'ISO-8859-1'"
-            ) from None
+            raise ValueError(f"there is no charset {charset!r}; use a name such as 'UTF-8' or 'ISO-8859-1'") from None
         if codec in _NOT_BY_LINE:
             raise ValueError(f"charset {charset!r} cannot be read line by line; convert the files to UTF-8")
         if codec == "utf-8-sig":
@@ -225,9 +223,13 @@ class LineReader:
         try:
             text = block.decode(self._encoding.codec)
         except UnicodeDecodeError as e:
-            wrong, at = block[e.start : e.end][:8], self._block_start + e.start
+            wrong, at, codec = (
+                block[e.start : e.end][:8],
+                self._block_start + e.start,
+                self._encoding.codec.upper(),
+            )
             raise UnicodeError(
-                f"{self._name}: the bytes {wrong!r} at byte {at} are not {self._encoding.codec.upper()} ({e.reason}); "
+                f"{self._name}: the bytes {wrong!r} at byte {at} are not {codec} ({e.reason}); "
                 "name the charset in which the file is written"
             ) from None
         if "\r" in text:

@@ -1,7 +1,7 @@
 """Rolling aggregations of one field: sum, min, max, min_by, max_by.
 
-Each is a reduce function of two records. ``sum``, ``min`` and ``max`` change only the field, in a copy of the first record; ``min_by``
-and ``max_by`` keep the whole record that has the extreme.
+Each is a reduce function of two records. ``sum``, ``min`` and ``max`` change only the field, in a copy of the first
+record; ``min_by`` and ``max_by`` keep the whole record that has the extreme.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class FieldFold:
 
     def __call__(self, kept: Any, new: Any) -> Any:
         if kept.__class__ is tuple:
-            index = self._field
+            index: Any = self._field
             try:
-                return (*kept[:index], self._fold(kept[index], new[index]), *kept[index + 1 :])  # type: ignore[operator, misc]
+                return (*kept[:index], self._fold(kept[index], new[index]), *kept[index + 1 :])
             except (TypeError, IndexError) as error:
                 raise self._error(kept, error) from None
         return self._general(kept, new)

@@ -43,7 +43,9 @@ def as_key(selector: Callable[[Any], Any] | KeySelector | int | str, more: tuple
     if more:
         raise TypeError("key_by takes either one selector function or field indexes and names, not both")
     if isinstance(selector, type) or not callable(selector):
-        raise TypeError(f"a key is selected by a function, a KeySelector, a field index or a field name, not {selector!r}")
+        raise TypeError(
+            f"a key is selected by a function, a KeySelector, a field index or a field name, not {selector!r}"
+        )
     if hasattr(selector, "get_key"):
         return KeySelection(selector.get_key, type(selector).__name__)
     return KeySelection.of_callable(selector)

@@ -212,9 +212,7 @@ class DataStream(_Named):
     def _key(self) -> KeySelection | None:
         return None
 
-    def map(
-        self, func: Callable[[Any], Any] | MapFunction, output_type: TypeInformation | None = None
-    ) -> DataStream:
+    def map(self, func: Callable[[Any], Any] | MapFunction, output_type: TypeInformation | None = None) -> DataStream:
         """Turn each record into one.
 
         >>> ds.map(lambda word: (word, 1), output_type=Types.TUPLE([Types.STRING(), Types.INT()]))  # doctest: +SKIP
@@ -241,7 +239,9 @@ class DataStream(_Named):
         if not hasattr(func, "process_element"):
             raise TypeError(f"process takes a ProcessFunction, not {func!r}")
         if self._key is None and isinstance(func, KeyedProcessFunction):
-            raise InvalidProgramError("a KeyedProcessFunction needs a keyed stream: call key_by(...) before process(...)")
+            raise InvalidProgramError(
+                "a KeyedProcessFunction needs a keyed stream: call key_by(...) before process(...)"
+            )
         name = "Process" if self._key is None else "KeyedProcess"
         return self._apply(name, ProcessOperator(func, key=self._key), as_type(output_type, "process"))
 
@@ -411,8 +411,10 @@ class DataStream(_Named):
 class KeyedStream(DataStream):
     """A stream that is partitioned by key."""
 
+    _origin: DataStream
+
     def __init__(self, origin: DataStream, key: KeySelection, key_type: TypeInformation | None) -> None:
-        stream = origin._origin if isinstance(origin, KeyedStream) else origin
+        stream: DataStream = origin._origin if isinstance(origin, KeyedStream) else origin
         environment = stream._environment
         transformation = PartitionTransformation(
             environment._next_id(),

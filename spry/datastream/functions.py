@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from spry.common.accumulators import Accumulator
 from spry.common.context import KeyedStateStore, RuntimeContext
@@ -42,7 +42,7 @@ OUT = TypeVar("OUT")
 ACC = TypeVar("ACC")
 
 
-class Function(ABC):
+class Function(ABC):  # noqa: B024 (open and close are optional)
     """Base of all user functions, with the life that each subtask gives its copy."""
 
     def open(self, runtime_context: RuntimeContext) -> None:
@@ -255,7 +255,7 @@ class ParallelSourceFunction(SourceFunction):
 class SinkFunction(Function, Generic[IN]):
     """A sink: called for every value."""
 
-    Context = WriterContext
+    Context: TypeAlias = WriterContext
 
     @abstractmethod
     def invoke(self, value: IN, context: WriterContext) -> None: ...

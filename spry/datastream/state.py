@@ -1,4 +1,4 @@
 """State descriptors and state interfaces, under the module name that PyFlink uses."""
 
 from spry.common.state import *  # noqa: F403
-from spry.common.state import __all__ as __all__
+from spry.common.state import __all__  # noqa: F401

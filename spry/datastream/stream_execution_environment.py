@@ -172,9 +172,7 @@ class StreamExecutionEnvironment:
         return self._configuration.get(PipelineOptions.OPERATOR_CHAINING)
 
     def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
-        return self._configuration.get(
-            PipelineOptions.OPERATOR_CHAINING_CHAIN_OPERATORS_WITH_DIFFERENT_MAX_PARALLELISM
-        )
+        return self._configuration.get(PipelineOptions.OPERATOR_CHAINING_CHAIN_OPERATORS_WITH_DIFFERENT_MAX_PARALLELISM)
 
     def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> StreamExecutionEnvironment:
         """Make a group, and the resources that it asks for, known by its name."""
@@ -239,7 +237,9 @@ class StreamExecutionEnvironment:
     ) -> DataStream:
         """The elements of a collection, in order, from one subtask."""
         if isinstance(collection, str | bytes):
-            raise TypeError(f"from_collection takes a collection, not {collection!r}; for one element write a list of it")
+            raise TypeError(
+                f"from_collection takes a collection, not {collection!r}; for one element write a list of it"
+            )
         declared = as_type(type_info, "from_collection")
         source = CollectionSource(list(collection))
         return self._source("Source: Collection Source", SourceOperator(source), declared, 1)
@@ -266,9 +266,7 @@ class StreamExecutionEnvironment:
         if not isinstance(watermark_strategy, WatermarkStrategy):
             raise TypeError(f"from_source needs a WatermarkStrategy, not {watermark_strategy!r}")
         declared = as_type(type_info, "from_source")
-        stream = self._source(
-            f"Source: {source_name}", SourceOperator(source), declared, source.default_parallelism()
-        )
+        stream = self._source(f"Source: {source_name}", SourceOperator(source), declared, source.default_parallelism())
         strategy = watermark_strategy
         if strategy.kind is GeneratorKind.NONE and strategy.timestamp_assigner is None:
             return stream
@@ -297,9 +295,7 @@ class StreamExecutionEnvironment:
         source = TextLineSource([file_path], charset_name)
         return self._source(f"Source: {file_path}", SourceOperator(source), Types.STRING(), declared=False)
 
-    def socket_text_stream(
-        self, hostname: str, port: int, delimiter: str = "\n", max_retry: int = 0
-    ) -> DataStream:
+    def socket_text_stream(self, hostname: str, port: int, delimiter: str = "\n", max_retry: int = 0) -> DataStream:
         """Text from a socket, cut at the delimiter, in one subtask."""
         from spry.connectors.socket import SocketTextSource
 
@@ -383,8 +379,8 @@ class StreamExecutionEnvironment:
             configuration=configuration,
             job_parameters=self._config.get_global_job_parameters(),
             cached_files=self._all_cached_files(),
-            python_files=tuple(configuration.get(PythonOptions.PYTHON_FILES) or ()),
-            python_archives=tuple(_archive(text) for text in configuration.get(PythonOptions.PYTHON_ARCHIVES) or ()),
+            python_files=tuple(_paths(configuration, PythonOptions.PYTHON_FILES)),
+            python_archives=tuple(_archive(text) for text in _paths(configuration, PythonOptions.PYTHON_ARCHIVES)),
             python_requirements=_requirements(configuration.get(PythonOptions.PYTHON_REQUIREMENTS)),
             collectors=collectors,
         )
@@ -417,6 +413,11 @@ def _in_mode(graph: StreamGraph, mode: RuntimeExecutionMode) -> StreamGraph:
     batch = mode is RuntimeExecutionMode.BATCH or (mode is RuntimeExecutionMode.AUTOMATIC and not unbounded)
     graph.settings = replace(graph.settings, batch=batch)
     return graph
+
+
+def _paths(configuration: Configuration, option: Any) -> list[str]:
+    paths: list[str] | None = configuration.get(option)
+    return paths or []
 
 
 def _archive(text: str) -> tuple[str, str | None]:

@@ -172,9 +172,7 @@ def _vertex_plan(vertex: ExecutionJobVertex) -> VertexPlan:
     side_types: dict[tuple[int, str], Any] = {}
     for index, (node, parent) in enumerate(zip(job_vertex.nodes, job_vertex.parents, strict=True)):
         tag = node.in_edges[0].tag if parent is not None else None
-        operators.append(
-            OperatorPlan(node.id, node.uid, node.name, node.description, parent, tag, node.type_info)
-        )
+        operators.append(OperatorPlan(node.id, node.uid, node.name, node.description, parent, tag, node.type_info))
         side_types.update({(index, name): type_info for name, type_info in node.side_types.items()})
     return VertexPlan(
         vertex_id=job_vertex.id,

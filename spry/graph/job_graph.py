@@ -127,9 +127,7 @@ def build_job_graph(graph: StreamGraph) -> JobGraph:
             continue
         data_set = IntermediateDataSet(f"{source.id}-{len(source.produced)}", source)
         source.produced.append(data_set)
-        job_edge = JobEdge(
-            len(edges), data_set, source, operator, target, edge.partitioning, edge.tag, edge.input
-        )
+        job_edge = JobEdge(len(edges), data_set, source, operator, target, edge.partitioning, edge.tag, edge.input)
         target.inputs.append(job_edge)
         edges.append(job_edge)
     return JobGraph(graph.settings.job_name, _topological(vertices, edges), edges)

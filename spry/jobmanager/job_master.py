@@ -304,7 +304,9 @@ class JobMaster:
         self._job.release()
         self._progress.clear()
         if cancelled:
-            self._settle(JobStatus.CANCELED, ExecutionState.CANCELED, JobCancelledError(f"Job '{self.name}' was cancelled"))
+            self._settle(
+                JobStatus.CANCELED, ExecutionState.CANCELED, JobCancelledError(f"Job '{self.name}' was cancelled")
+            )
         elif failure is not None or closing is not None:
             self._settle(JobStatus.FAILED, ExecutionState.FAILED, self._as_job_error(failure or closing))
         else:

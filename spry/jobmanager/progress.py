@@ -29,7 +29,9 @@ def _count(number: float) -> str:
 class Progress:
     """Shows how far one job is."""
 
-    def __init__(self, job_name: str, mode: ProgressMode, interval_seconds: float, stream: TextIO | None = None) -> None:
+    def __init__(
+        self, job_name: str, mode: ProgressMode, interval_seconds: float, stream: TextIO | None = None
+    ) -> None:
         self._stream = stream if stream is not None else sys.stderr
         terminal = self._stream.isatty()
         if mode is ProgressMode.AUTO:

@@ -1,8 +1,8 @@
 """Blocks: what travels between subtasks.
 
 A block is a run of records of one channel with the control elements between them. On the wire it is a 16 byte header
-(edge, source subtask, sequence number), then one pickle of three columns: values, timestamps (or None), controls (pairs of
-position and element).
+(edge, source subtask, sequence number), then one pickle of three columns: values, timestamps (or None), controls (pairs
+of position and element).
 """
 
 from __future__ import annotations
@@ -118,8 +118,8 @@ def _name_the_record(values: Sequence[Any], error: Exception) -> UnpicklableErro
         except Exception as reason:
             text = repr(value)
             return UnpicklableError(
-                f"the record {text if len(text) <= 200 else text[:197] + '...'} ({type(value).__name__}) cannot be pickled, "
-                f"but has to travel to another process: {reason}. Emit plain data instead"
+                f"the record {text if len(text) <= 200 else text[:197] + '...'} ({type(value).__name__}) cannot be "
+                f"pickled, but has to travel to another process: {reason}. Emit plain data instead"
             )
     return UnpicklableError(f"records cannot be pickled: {error}")
 

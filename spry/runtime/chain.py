@@ -147,9 +147,7 @@ class _Entry:
             g.line("pass")
 
         with g.site(index, value):
-            operator.generate(
-                g, value, stamp, lambda result: operator.generate_tagged(g, result, emit_main, emit_side)
-            )
+            operator.generate(g, value, stamp, lambda result: operator.generate_tagged(g, result, emit_main, emit_side))
 
     def _enforce_side(self, g: CodeWriter, index: int, tag: str, value: str) -> None:
         enforce = self._chain.side_enforcers.get((index, tag))

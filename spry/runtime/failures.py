@@ -133,7 +133,8 @@ def _explain_key(operators: list[Operator], index: int, value: Any, error: TypeE
             return error
     text = str(error)
     return InvalidKeyError(
-        f"the key of {_cut(value)} cannot be hashed ({text}): return a tuple, a string or a number from the key selector"
+        f"the key of {_cut(value)} cannot be hashed ({text}): return a tuple, a string or a number from the "
+        "key selector"
     )
 
 

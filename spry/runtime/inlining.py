@@ -1,8 +1,8 @@
 """Inlining: a simple function's expression, to be written into a chain's generated loop.
 
-A call costs as much as what most small lambdas do. A function of one argument that is a single expression of its argument
-and constants (``lambda r: r[0]``, ``lambda i: (i % 1000, i)``, ``lambda r: r.amount > 100``) is read back from its bytecode as an
-expression. Anything that is not understood, in whatever version of Python, is simply called.
+A call costs as much as what most small lambdas do. A function of one argument that is a single expression of its
+argument and constants (``lambda r: r[0]``, ``lambda i: (i % 1000, i)``, ``lambda r: r.amount > 100``) is read back from
+its bytecode as an expression. Anything that is not understood, in whatever version of Python, is simply called.
 
 Such a function has no effects, so when the inlined expression fails, calling the function on the same record gives the
 user their own traceback (see ``spry.runtime.failures``).
@@ -34,7 +34,13 @@ def inline_expression(function: Any, argument: str) -> str | None:
     if not isinstance(function, types.FunctionType) or function.__closure__ or function.__defaults__:
         return None
     code = function.__code__
-    if code.co_argcount != 1 or code.co_posonlyargcount or code.co_kwonlyargcount or code.co_cellvars or code.co_nlocals != 1:
+    if (
+        code.co_argcount != 1
+        or code.co_posonlyargcount
+        or code.co_kwonlyargcount
+        or code.co_cellvars
+        or code.co_nlocals != 1
+    ):
         return None
     if code.co_flags & 0x2AC or code.co_exceptiontable:  # *args, **kwargs, generators, coroutines
         return None

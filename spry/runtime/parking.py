@@ -20,6 +20,7 @@ _LENGTH = struct.Struct("<q")
 _OBJECT_OVERHEAD = 4
 """Live records take about this many times their pickled size."""
 
+
 class Parking:
     """The blocks that wait for one level, first in, first out."""
 
@@ -37,7 +38,9 @@ class Parking:
 
     def put(self, block: Block | bytes, record_bytes: float = 0.0) -> None:
         """Park a block, live or encoded."""
-        size = len(block) if isinstance(block, bytes) else int(len(block.values) * (record_bytes + 16) * _OBJECT_OVERHEAD)
+        size = (
+            len(block) if isinstance(block, bytes) else int(len(block.values) * (record_bytes + 16) * _OBJECT_OVERHEAD)
+        )
         if self._file is not None or (self._bytes + size > self._limit and self._items):
             self._spill(block)
         else:

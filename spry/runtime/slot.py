@@ -216,7 +216,8 @@ def encode_report(report: SlotReport) -> bytes:
     try:
         return pickle.dumps(report, 5)
     except Exception:
-        return cloudpickle.dumps(report, 5)
+        payload: bytes = cloudpickle.dumps(report, 5)
+        return payload
 
 
 class HeapKeeper:

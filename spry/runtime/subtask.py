@@ -13,8 +13,8 @@ from spry.runtime.chain import Key, OperatorChain
 from spry.runtime.context import SlotServices, SubtaskContext
 from spry.runtime.failures import OperatorFailure, explain
 from spry.runtime.gate import InputGate
-from spry.runtime.operators import Operator, create_operator
-from spry.runtime.operators.batch import needs_grouping, RunningGroupByKeyOperator
+from spry.runtime.operators import create_operator
+from spry.runtime.operators.batch import RunningGroupByKeyOperator, needs_grouping
 from spry.runtime.operators.source import Budget, RunningSourceBase
 from spry.runtime.writers import Transport, Writer, create_writer, target_subtasks
 
@@ -27,7 +27,9 @@ _SLICE = 4096
 class Subtask:
     """One parallel instance of a vertex."""
 
-    def __init__(self, job: JobPlan, vertex: VertexPlan, index: int, transport: Transport, services: SlotServices) -> None:
+    def __init__(
+        self, job: JobPlan, vertex: VertexPlan, index: int, transport: Transport, services: SlotServices
+    ) -> None:
         self.vertex = vertex
         self.index = index
         self.state = ExecutionState.INITIALIZING
@@ -204,9 +206,7 @@ def _side_enforcers(job: JobPlan, vertex: VertexPlan) -> dict[tuple[int, str], C
     return enforcers
 
 
-def _channels(
-    job: JobPlan, vertices: dict[int, VertexPlan], vertex: VertexPlan, index: int
-) -> list[tuple[int, int]]:
+def _channels(job: JobPlan, vertices: dict[int, VertexPlan], vertex: VertexPlan, index: int) -> list[tuple[int, int]]:
     """Every (edge, source subtask) that feeds this subtask."""
 
     def feeds(edge: EdgePlan, source: int) -> bool:

@@ -105,7 +105,7 @@ class Writer:
         for buffer in self.buffers:
             waiting = len(buffer.values)
             if buffer.in_slot:
-                if waiting >= _LIVE_RECORDS or (waiting or buffer.controls) and (everything or self.edge.local):
+                if waiting >= _LIVE_RECORDS or ((waiting or buffer.controls) and (everything or self.edge.local)):
                     self._deliver(buffer)
             elif waiting >= self._limit or (everything and (waiting or buffer.controls)):
                 self._send(buffer)
@@ -238,7 +238,7 @@ class _Routes(dict[Any, Any]):
     computing its key group. Bounded: past that many keys the rest is computed each time.
     """
 
-    __slots__ = ("_target_of", "_appenders")
+    __slots__ = ("_appenders", "_target_of")
 
     def __init__(self, target_of: Callable[[Any], int], appenders: list[Any]) -> None:
         super().__init__()

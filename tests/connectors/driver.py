@@ -118,9 +118,7 @@ class Subtask:
 class SourceDriver:
     """A running source."""
 
-    def __init__(
-        self, source: Source[Any, Any], parallelism: int = 1, checkpoint: Checkpoint | None = None
-    ) -> None:
+    def __init__(self, source: Source[Any, Any], parallelism: int = 1, checkpoint: Checkpoint | None = None) -> None:
         self.source: Source[Any, Any] = travel(source)
         self.parallelism = parallelism
         self.requests = 0

@@ -51,18 +51,14 @@ texts = st.lists(
 @settings(max_examples=400, deadline=None)
 @given(
     texts,
-    st.sampled_from(
-        ["UTF-8", "UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE", "UTF-16", "GB18030", "utf-8-sig"]
-    ),
+    st.sampled_from(["UTF-8", "UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE", "UTF-16", "GB18030", "utf-8-sig"]),
     st.integers(1, 40),
     st.integers(1, 30),
     st.integers(1, 5),
 )
 @example("a\r\nb", "UTF-8", 2, 1, 1)
 @example("\n\n\n", "UTF-16BE", 3, 1, 1)
-def test_ranges_have_every_line_once(
-    text: str, charset: str, parts: int, chunk_size: int, at_once: int
-) -> None:
+def test_ranges_have_every_line_once(text: str, charset: str, parts: int, chunk_size: int, at_once: int) -> None:
     data = text.encode(charset, errors="replace")
     text = data.decode(charset)
     if charset.startswith(("UTF-8", "UTF-16", "UTF-32")) and charset != "UTF-16":
@@ -126,9 +122,7 @@ def test_what_a_line_is(text: str, lines: list[str]) -> None:
     assert read_all(reader(text.encode())) == lines
 
 
-@pytest.mark.parametrize(
-    "charset", ["UTF-8", "utf-8-sig", "UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE"]
-)
+@pytest.mark.parametrize("charset", ["UTF-8", "utf-8-sig", "UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE"])
 def test_a_mark_of_byte_order_is_no_text(charset: str) -> None:
     codec = {"UTF-16": "utf-16-le", "UTF-32": "utf-32-le", "utf-8-sig": "utf-8"}.get(charset, charset)
     data = "\ufeffa\n\ufeffb\n".encode(codec)
@@ -153,10 +147,7 @@ def test_other_charsets(charset: str) -> None:
         "ISO-2022-JP": "表\nソ\n",
     }.get(charset, "é\nü\n")
     for chunk_size in (1, 3, 100):
-        assert (
-            read_all(reader(text.encode(charset), TextEncoding.of(charset), chunk_size=chunk_size))
-            == text.split()
-        )
+        assert read_all(reader(text.encode(charset), TextEncoding.of(charset), chunk_size=chunk_size)) == text.split()
 
 
 @pytest.mark.parametrize("charset", ["UTF-9", "", "rot13", "base64", "no\0name"])

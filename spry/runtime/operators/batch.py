@@ -61,7 +61,7 @@ class RunningGroupByKeyOperator:
 
     def _spill(self) -> None:
         if self._files is None:
-            self._files = [tempfile.TemporaryFile(prefix="spry-batch-") for _ in range(_FILES)]
+            self._files = [tempfile.TemporaryFile(prefix="spry-batch-") for _ in range(_FILES)]  # noqa: SIM115
         parts: list[dict[Any, list[tuple[Any, int]]]] = [{} for _ in range(_FILES)]
         for key, records in self._values.items():
             # Another part of the hash than the one that chose the subtask.
@@ -108,4 +108,3 @@ class RunningGroupByKeyOperator:
 
 def _stamp(record: tuple[Any, int]) -> int:
     return record[1]
-

@@ -64,7 +64,7 @@ class _SourceContext:
 
     def get_checkpoint_lock(self) -> threading.RLock:
         """Emitting and updating positions under this lock is one step for checkpoints."""
-        return self._lock  # type: ignore[return-value]
+        return self._lock
 
     def get_processing_time(self) -> int:
         """The machine's clock, in ms."""

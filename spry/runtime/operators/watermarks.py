@@ -83,8 +83,8 @@ class RunningTimestampsAndWatermarksOperator(Operator):
             self._by_record(values, timestamps)
         else:
             if self._bounded and timestamps is not None:
-                self._highest = max(self._highest, *timestamps) if len(timestamps) > 1 else max(
-                    self._highest, timestamps[0]
+                self._highest = (
+                    max(self._highest, *timestamps) if len(timestamps) > 1 else max(self._highest, timestamps[0])
                 )
             self.output.emit(values, timestamps)
         self._periodic(self._last_record)
