@@ -288,7 +288,7 @@ def test_a_directory_may_go_away_and_come_back(tmp_path: Path) -> None:
     assert driver.run_until(2) == ["a", "b"]
 
 
-class Flaky(MemoryFileSystem):
+class Flaky(MemoryFileSystem):  # type: ignore[misc]  # fsspec has no types
     """A store that is slow, and may be away."""
 
     protocol = "flaky"
