@@ -1,0 +1,1 @@
+"""The ``spry`` command: run programs, look at their graphs, list the options."""
