@@ -24,6 +24,7 @@ from spry.common.state import (
     ValueState,
     ValueStateDescriptor,
 )
+from spry.runtime.clock import Clock, system_clock
 from spry.runtime.keyed_state import HeapKeyedState, KeyContext
 
 __all__ = ["DistributedCache", "SlotServices", "SubtaskContext"]
@@ -32,9 +33,10 @@ __all__ = ["DistributedCache", "SlotServices", "SubtaskContext"]
 class SlotServices:
     """What a slot offers to the subtasks in it."""
 
-    def __init__(self, job: JobPlan, resolve_file: Callable[[str], str]) -> None:
+    def __init__(self, job: JobPlan, resolve_file: Callable[[str], str], clock: Clock = system_clock) -> None:
         self.job = job
         self.resolve_file = resolve_file
+        self.clock = clock
         self.lines: list[tuple[bool, str]] = []
         """Lines to print on the driver."""
         self.collected: dict[str, list[Any]] = {}

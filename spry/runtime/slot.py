@@ -15,6 +15,7 @@ import cloudpickle
 from spry.common.errors import FailureInfo
 from spry.common.plan import EdgePlan, EpochCommand, ExecutionState, JobPlan, SlotCommand, SlotReport
 from spry.runtime.blocks import Block, decode_block, peek_edge
+from spry.runtime.clock import Clock, system_clock
 from spry.runtime.context import SlotServices
 from spry.runtime.failures import failure_of
 from spry.runtime.operators.source import Budget
@@ -38,10 +39,17 @@ class Slot:
     print its own account of it.
     """
 
-    def __init__(self, job: JobPlan, slot: int, resolve_file: Callable[[str], str], park_bytes: int = 64 << 20) -> None:
+    def __init__(
+        self,
+        job: JobPlan,
+        slot: int,
+        resolve_file: Callable[[str], str],
+        park_bytes: int = 64 << 20,
+        clock: Clock = system_clock,
+    ) -> None:
         self.job = job
         self.slot = slot
-        self.services = SlotServices(job, resolve_file)
+        self.services = SlotServices(job, resolve_file, clock)
         self.failure: FailureInfo | None = None
         self._aborted = False
         self._outgoing: list[Addressed] = []
@@ -124,7 +132,7 @@ class Slot:
         self._busy += time.perf_counter() - started
 
     def _run_level(self, level: int, command: EpochCommand, incoming: Iterator[bytes]) -> Iterator[Addressed]:
-        now = self.services.processing_time = time.time_ns() // 1_000_000
+        now = self.services.processing_time = self.services.clock()
         here = [s for s in self._subtasks.values() if s.vertex.level == level]
         for subtask in here:
             subtask.on_processing_time(now)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from spry.common.output_tag import OutputTag
 from spry.common.plan import OperatorPlan
 from spry.common.time_domain import TimeDomain
 from spry.runtime.blocks import detach
+from spry.runtime.clock import Clock
 from spry.runtime.codegen import CodeWriter
 from spry.runtime.context import SubtaskContext
 from spry.runtime.keyed_state import KeyContext
@@ -25,9 +25,12 @@ __all__ = ["RunningProcessOperator"]
 class _TimerService:
     """The timer service that a function sees."""
 
-    __slots__ = ("_current", "_event", "_name", "_processing", "watermark")
+    __slots__ = ("_clock", "_current", "_event", "_name", "_processing", "watermark")
 
-    def __init__(self, name: str, current: KeyContext | None, event: TimerQueue, processing: TimerQueue) -> None:
+    def __init__(
+        self, name: str, current: KeyContext | None, event: TimerQueue, processing: TimerQueue, clock: Clock
+    ) -> None:
+        self._clock = clock
         self._name = name
         self._current = current
         self._event = event
@@ -36,7 +39,7 @@ class _TimerService:
 
     def current_processing_time(self) -> int:
         """The machine's clock, in ms."""
-        return time.time_ns() // 1_000_000
+        return self._clock()
 
     def current_watermark(self) -> int:
         """The operator's event time, in ms."""
@@ -108,7 +111,8 @@ class RunningProcessOperator(FunctionOperator):
         current = context.key_context if self.key is not None else None
         self._event = TimerQueue()
         self._processing = TimerQueue()
-        self._timers = _TimerService(plan.name, current, self._event, self._processing)
+        clock = context.services.clock
+        self._timers = _TimerService(plan.name, current, self._event, self._processing, clock)
         self._ctx = _Context(self, current, self._timers)
         self._on_timer: Callable[[int, Any], Any] | None = getattr(self.function, "on_timer", None)
 

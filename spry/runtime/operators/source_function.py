@@ -13,6 +13,7 @@ from typing import Any
 from spry.common.elements import NO_TIMESTAMP, Watermark, WatermarkStatus
 from spry.common.plan import OperatorPlan
 from spry.common.source import InputStatus
+from spry.runtime.clock import Clock
 from spry.runtime.context import SubtaskContext
 from spry.runtime.operators.source import RunningSourceBase
 
@@ -30,7 +31,8 @@ class _Cancelled(BaseException):
 class _SourceContext:
     """What ``run(ctx)`` is given."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._items: list[tuple[Any, int]] = []
@@ -68,9 +70,7 @@ class _SourceContext:
 
     def get_processing_time(self) -> int:
         """The machine's clock, in ms."""
-        import time
-
-        return time.time_ns() // 1_000_000
+        return self._clock()
 
     def close(self) -> None:
         with self._changed:
@@ -93,7 +93,7 @@ class RunningSourceFunctionOperator(RunningSourceBase):
         super().__init__(plan, context)
         description: Any = plan.description
         self._function = description.function
-        self._ctx = _SourceContext()
+        self._ctx = _SourceContext(context.services.clock)
         self._thread: threading.Thread | None = None
         self._failure: BaseException | None = None
         self._done = False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -66,13 +65,14 @@ class RunningTimestampsAndWatermarksOperator(Operator):
         self._out = _StreamOutput()
         interval = context.services.job.configuration.get("pipeline.auto-watermark-interval", "200 ms")
         self._interval = parse_duration(interval).to_millis()
-        self._due = _now() + self._interval
-        self._last_record = _now()
+        self._clock = context.services.clock
+        self._due = self._clock() + self._interval
+        self._last_record = self._clock()
 
     def process_batch(self, values: Sequence[Any], timestamps: Sequence[int] | None) -> None:
         self._out.output = self.output
         self._out.mark_active()
-        self._last_record = _now()
+        self._last_record = self._clock()
         assign = self._assign
         if assign is not None:
             if timestamps is None:
@@ -164,7 +164,3 @@ class _Cut(WatermarkOutput):
             else:
                 out.mark_active()
         self.actions.clear()
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000
