@@ -164,7 +164,12 @@ class _InboxWriter(Writer):
 
 
 class _SingleWriter(_InboxWriter):
-    """Forward and global: one target."""
+    """Forward and global: one target. With global, the other subtasks only learn of time and of the end."""
+
+    def __init__(self, edge: EdgePlan, subtask: int, targets: list[int], transport: Transport) -> None:
+        super().__init__(edge, subtask, targets, transport)
+        self.inbox = self.buffers[0].values
+        self.inbox_timestamps = self.buffers[0].timestamps
 
 
 class _RoundRobinWriter(_InboxWriter):
