@@ -77,6 +77,11 @@ class Slot:
         self._sent_bytes += len(payload)
         self._outgoing.append((self._vertices[edge.target_vertex].slot_base + target, payload))
 
+    @property
+    def subtasks(self) -> Iterable[Subtask]:
+        """The subtasks that live here, in topological order."""
+        return self._subtasks.values()
+
     # Life
 
     def deploy(self) -> SlotReport:

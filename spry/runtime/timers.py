@@ -26,6 +26,10 @@ class TimerQueue:
     def __len__(self) -> int:
         return len(self._live)
 
+    def pending(self) -> list[tuple[int, Any]]:
+        """The (time, key) of every timer that is set, by time."""
+        return sorted(self._live, key=lambda timer: timer[0])
+
     def register(self, time: int, key: Any) -> None:
         """Set a timer; setting it twice is setting it once."""
         timer = (time, key)

@@ -116,6 +116,14 @@ class RunningProcessOperator(FunctionOperator):
         self._ctx = _Context(self, current, self._timers)
         self._on_timer: Callable[[int, Any], Any] | None = getattr(self.function, "on_timer", None)
 
+    @property
+    def event_timers(self) -> TimerQueue:
+        return self._event
+
+    @property
+    def processing_timers(self) -> TimerQueue:
+        return self._processing
+
     def generate(self, g: CodeWriter, value: str, timestamp: str | None, emit: Emit) -> None:
         self.set_key(g, value)
         ctx, call, result = g.bind(self._ctx, "ctx"), g.bind(self.call, "process"), g.fresh("v")

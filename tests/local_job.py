@@ -1,0 +1,201 @@
+"""Whole programs in this process: graphs, slots, blocks and enumerators as in a job, but no Spark.
+
+    env, job = program(parallelism=2)
+    numbers = job.collect(env.from_collection(range(10)).map(lambda n: n + 1))
+    job.run()
+    assert sorted(numbers) == list(range(1, 11))
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from spry.common.accumulators import merge_accumulators
+from spry.common.configuration import Configuration
+from spry.common.errors import JobExecutionError
+from spry.common.operators import CollectOperator, SourceOperator
+from spry.common.options import PipelineOptions
+from spry.common.plan import JobPlan, SlotReport
+from spry.datastream import DataStream, RuntimeExecutionMode, StreamExecutionEnvironment
+from spry.graph.execution_graph import ExecutionGraph, build_execution_graph
+from spry.graph.job_graph import build_job_graph
+from spry.jobmanager.source_coordinator import SourceCoordinator
+from spry.runtime.testing import ManualClock, SlotCluster
+
+__all__ = ["LocalJob", "new_environment", "program"]
+
+
+def new_environment(
+    parallelism: int = 1, *, chaining: bool = True, batch: bool = False, object_reuse: bool = False
+) -> StreamExecutionEnvironment:
+    configuration = Configuration()
+    configuration.set(PipelineOptions.OBJECT_REUSE, object_reuse)
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env.set_parallelism(parallelism)
+    env.set_runtime_mode(RuntimeExecutionMode.BATCH if batch else RuntimeExecutionMode.STREAMING)
+    if not chaining:
+        env.disable_operator_chaining()
+    return env
+
+
+def program(parallelism: int = 1, **settings: Any) -> tuple[StreamExecutionEnvironment, LocalJob]:
+    """A new environment, and the job that its program will be."""
+    reads = {name: settings.pop(name) for name in ("max_records", "seed", "park_bytes", "epochs") if name in settings}
+    env = new_environment(parallelism, **settings)
+    return env, LocalJob(env, **reads)
+
+
+class LocalJob:
+    """Runs what was defined on an environment.
+
+    ``max_records`` cuts the stream into epochs; ``seed`` lets blocks arrive in a random order; the job gives up when it
+    has not ended after so many ``epochs`` or seconds.
+    """
+
+    def __init__(
+        self,
+        env: StreamExecutionEnvironment,
+        *,
+        max_records: int = 1000,
+        seed: int | None = None,
+        park_bytes: int = 64 << 20,
+        epochs: int = 2000,
+        seconds: float = 30.0,
+    ) -> None:
+        self.env = env
+        self.clock = ManualClock(1_000_000)
+        self.lines: list[tuple[bool, str]] = []
+        self.accumulators: dict[str, Any] = {}
+        self.metrics: dict[str, Any] = {}
+        self.epoch_count = 0
+        self.reports: list[SlotReport] = []
+        self._max_records, self._seed, self._park_bytes = max_records, seed, park_bytes
+        self._epochs, self._seconds = epochs, seconds
+        self._collected: dict[str, list[Any]] = {}
+        self._graph: ExecutionGraph | None = None
+        self._cluster: SlotCluster | None = None
+        self._coordinators: list[SourceCoordinator] = []
+        self._failed = False
+
+    # Before
+
+    def collect(self, stream: DataStream) -> list[Any]:
+        """The list that the stream's records will be in."""
+        collect_id = f"collect-{len(self._collected)}"
+        stream._sink(f"Sink: {collect_id}", CollectOperator(collect_id))
+        return self._collected.setdefault(collect_id, [])
+
+    # All of it
+
+    def run(self) -> LocalJob:
+        """Until every subtask has finished."""
+        self.start()
+        try:
+            deadline = time.monotonic() + self._seconds
+            while not self.finished:
+                self.step()
+                if self.epoch_count > self._epochs or time.monotonic() > deadline:
+                    raise TimeoutError(f"the job has not ended after {self.epoch_count} epochs")
+        finally:
+            self.close()
+        return self
+
+    # Step by step
+
+    def start(self) -> None:
+        stream_graph = self.env.get_stream_graph()
+        configuration = self.env.get_configuration()
+        self._graph = graph = build_execution_graph(build_job_graph(stream_graph))
+        plan = JobPlan(
+            job_id="local",
+            job_name=stream_graph.settings.job_name,
+            attempt=0,
+            slots=graph.slots,
+            levels=graph.levels,
+            batch=stream_graph.settings.batch,
+            vertices=graph.vertex_plans(),
+            edges=tuple(graph.edges),
+            configuration=configuration.to_dict(),
+            job_parameters=self.env.get_config().get_global_job_parameters(),
+            object_reuse=configuration.get(PipelineOptions.OBJECT_REUSE),
+            cached_files={},
+        )
+        self._cluster = SlotCluster(plan, self.clock, self._seed, self._park_bytes)
+        for vertex in graph.vertices:
+            head = vertex.job_vertex.head
+            if isinstance(head.description, SourceOperator):
+                source = head.description.source
+                self._coordinators.append(SourceCoordinator(vertex.id, head.name, source, vertex.parallelism, {}))
+        try:
+            self._take_in(self._cluster.deploy())
+        except BaseException:
+            self.close()
+            raise
+        for coordinator in self._coordinators:
+            coordinator.start()
+
+    def step(self, max_records: int | None = None) -> list[SlotReport]:
+        """One epoch."""
+        assert self._cluster is not None
+        self.epoch_count += 1
+        events = {}
+        for coordinator in self._coordinators:
+            coordinator.discover()
+            for subtask, said in coordinator.take_out().items():
+                events[(coordinator.vertex_id, subtask)] = said
+        reports = self._cluster.run_epoch(
+            max_records=max_records or self._max_records, max_millis=1 << 31, slots=self._cluster.commands(events)
+        )
+        self._take_in(reports)
+        for report in reports:
+            for vertex in report.vertices:
+                for coordinator in self._coordinators:
+                    if coordinator.vertex_id == vertex.vertex_id:
+                        coordinator.take_in(vertex, report.host)
+        return reports
+
+    def close(self) -> None:
+        """Close what is open; closing again does nothing."""
+        cluster, self._cluster = self._cluster, None
+        if cluster is not None:
+            reports = cluster.close()
+            for report in reports:
+                self.lines.extend(report.lines)
+            if not self._failed:
+                self._check(reports)
+        for coordinator in self._coordinators:
+            coordinator.close()
+        self._coordinators = []
+
+    @property
+    def finished(self) -> bool:
+        return all(vertex.finished for report in self.reports for vertex in report.vertices)
+
+    @property
+    def printed(self) -> list[str]:
+        return [text for _, text in self.lines]
+
+    @property
+    def slots(self) -> list[Any]:
+        assert self._cluster is not None
+        return self._cluster.slots
+
+    def _take_in(self, reports: list[SlotReport]) -> None:
+        self.reports = reports
+        for report in reports:
+            self.lines.extend(report.lines)
+            for collect_id, values in report.collected.items():
+                self._collected[collect_id].extend(values)
+        self._check(reports)
+        vertices = [vertex for report in reports for vertex in report.vertices]
+        self.accumulators = merge_accumulators([vertex.accumulators for vertex in vertices])
+        self.metrics = {}
+        for vertex in vertices:
+            self.metrics.update({f"{vertex.subtask}.{name}": value for name, value in vertex.metrics.items()})
+
+    def _check(self, reports: list[SlotReport]) -> None:
+        for report in reports:
+            if report.failure is not None:
+                self._failed = True
+                raise JobExecutionError("local", report.failure)
