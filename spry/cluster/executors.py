@@ -11,6 +11,8 @@ from spry.common.errors import JobSubmissionError
 __all__ = ["Executor", "executors", "place_slots"]
 
 _WAIT_SECONDS = 60.0
+_SETTLE_SECONDS = 3.0
+"""Executors register one after the other; when none has for this long, these are all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +29,20 @@ class Executor:
         return f"executor_{self.host}_{self.id}"
 
 
-def executors(context: Any) -> list[Executor]:
-    """The live executors, waiting for the first one if need be."""
+def executors(context: Any, slots: int) -> list[Executor]:
+    """The live executors; waits for the first one, and a little for as many cores as there are slots."""
     local = context.master.startswith("local")
-    deadline = time.monotonic() + _WAIT_SECONDS
+    started = time.monotonic()
+    deadline = started + _WAIT_SECONDS
+    known, since = 0, started
     while True:
+        if context._jsc.sc().isStopped():
+            raise JobSubmissionError(f"the Spark application at '{context.master}' has been stopped or has failed")
         found = _list(context, local)
-        if found:
+        if len(found) != known:
+            known, since = len(found), time.monotonic()
+        enough = local or sum(executor.cores for executor in found) >= slots
+        if found and (enough or time.monotonic() - since > _SETTLE_SECONDS):
             return found
         if time.monotonic() > deadline:
             raise JobSubmissionError(

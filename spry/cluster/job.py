@@ -46,10 +46,10 @@ class SparkJob:
     def deploy(self) -> list[SlotReport]:
         """Start a process per slot and open the functions in it."""
         ship_engine(self._context)
-        available = executors(self._context)
+        available = executors(self._context, self._slots)
         self._names = slot_names(self._context.applicationId).lease(self._slots)
         self.placement = place_slots(self._slots, available)
-        self._pinned = len(available) > 1
+        self._pinned = not self._context.master.startswith("local")
         self._broadcast = self._context.broadcast(encode_job(self._plan, self._requirements))
         self._anchors = [self._anchor(executor) for executor in self.placement]
         tasks = [DeployTask(slot, self._broadcast) for slot in range(self._slots)]
@@ -65,17 +65,11 @@ class SparkJob:
         context = self._context
         if not self._pinned:
             return context._jsc.parallelize([b""], 1).rdd()
-        scala, gateway = self._jvm.scala, context._gateway
-        preferred = gateway.new_array(self._jvm.java.lang.String, 1)
-        preferred[0] = executor.location
-        locations = scala.jdk.CollectionConverters.ListHasAsScala(
-            self._jvm.java.util.Arrays.asList(preferred)
-        ).asScala()
-        pair = scala.Tuple2(b"", locations.toSeq())
-        pairs = self._jvm.java.util.ArrayList()
-        pairs.add(pair)
-        sequence = scala.jdk.CollectionConverters.ListHasAsScala(pairs).asScala().toSeq()
-        return context._jsc.sc().makeRDD(sequence, self._bytes_tag())
+        as_scala = self._jvm.scala.jdk.javaapi.CollectionConverters.asScala
+        locations, elements = self._jvm.java.util.ArrayList(), self._jvm.java.util.ArrayList()
+        locations.add(executor.location)
+        elements.add(self._jvm.scala.Tuple2(bytearray(), as_scala(locations).toSeq()))
+        return context._jsc.sc().makeRDD(as_scala(elements).toSeq(), self._bytes_tag())
 
     def _bytes_tag(self) -> Any:
         tag = getattr(getattr(self._jvm.scala.reflect, "ClassTag$"), "MODULE$")
@@ -155,17 +149,10 @@ class SparkJob:
         part = self._prune(blocks, self._only[slot])
         if not self._pinned:
             return part
-        pinned = part.cartesian(self._anchors[slot], self._bytes_tag())
-        return (
-            self._jvm.PythonRDD.keyOfPair(pinned) if hasattr(self._jvm.PythonRDD, "keyOfPair") else self._keys(pinned)
-        )
-
-    def _keys(self, pairs: Any) -> Any:
-        return (
-            self._jvm.org.apache.spark.api.java.JavaPairRDD.fromRDD(pairs, self._bytes_tag(), self._bytes_tag())
-            .keys()
-            .rdd()
-        )
+        # A product with the one-element anchor takes over the anchor's location.
+        tag = self._bytes_tag()
+        pairs = part.cartesian(self._anchors[slot], tag)
+        return self._jvm.org.apache.spark.api.java.JavaPairRDD.fromRDD(pairs, tag, tag).keys().rdd()
 
     def _collect(self, stage: Any, description: str) -> list[SlotReport]:
         from py4j.protocol import Py4JError

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import tempfile
 import types
+import uuid
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +23,10 @@ from spry.common.errors import JobSubmissionError, UnpicklableError
 from spry.common.plan import JobPlan
 
 __all__ = ["encode_plan", "prepare_worker", "resolve_file", "ship_engine"]
+
+
+_SHIPPED: set[str] = set()
+"""The Spark applications that know the engine."""
 
 
 # Driver
@@ -91,9 +98,11 @@ def _first_line(error: BaseException) -> str:
 
 def ship_engine(context: Any) -> None:
     """Make this very package known to remote workers, whether or not they have it installed."""
-    if context.master.startswith("local"):
+    if context.master.startswith("local") or context.applicationId in _SHIPPED:
         return
+    _SHIPPED.add(context.applicationId)
     directory = Path(tempfile.mkdtemp(prefix="spry-ship-"))
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
     archive = directory / f"spry-engine-{spry.__version__}.zip"
     root = Path(spry.__file__).parent
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
@@ -104,35 +113,56 @@ def ship_engine(context: Any) -> None:
 
 def ship_files(context: Any, plan: JobPlan) -> JobPlan:
     """Give cached files, Python files and archives to Spark; the plan then names them as workers find them."""
-
-    def add(path: str, what: str) -> str:
-        if "://" not in path and not os.path.exists(path):
-            raise JobSubmissionError(f"{what} '{path}' does not exist")
-        return os.path.abspath(path) if "://" not in path else path
-
-    cached: dict[str, tuple[str, bool]] = {}
+    cached = {}
     for name, (path, executable) in plan.cached_files.items():
-        full = add(path, f"cached file '{name}':")
-        context.addFile(full, recursive=os.path.isdir(full))
-        cached[name] = (os.path.basename(full.rstrip("/")), executable)
+        cached[name] = (_ship(context, path, f"cached file '{name}':"), executable)
     files = []
     for path in plan.python_files:
-        full = add(path, "Python file")
-        if os.path.isdir(full):
-            full = _zip_package(full)
-        context.addFile(full)
-        files.append(os.path.basename(full))
-    archives = []
-    for path, target in plan.python_archives:
-        full = add(path, "Python archive")
-        context.addFile(full)
-        archives.append((os.path.basename(full), target))
+        # Modules keep their names inside an archive with a name of its own.
+        local = _zip_package(path) if "://" not in path and (os.path.isdir(path) or path.endswith(".py")) else path
+        files.append(_ship(context, local, "Python file"))
+    archives = [
+        (_ship(context, path, "Python archive"), target or os.path.basename(path))
+        for path, target in plan.python_archives
+    ]
     return replace(plan, cached_files=cached, python_files=tuple(files), python_archives=tuple(archives))
 
 
-def _zip_package(directory: str) -> str:
-    root = Path(directory)
-    archive = Path(tempfile.mkdtemp(prefix="spry-ship-")) / f"{root.name}.zip"
+def _ship(context: Any, path: str, what: str) -> str:
+    """Add a file to the Spark application; gives the name that workers find it by.
+
+    Spark keeps one flat directory of files per application, so each gets a name that no other job uses.
+    """
+    if "://" in path:
+        context.addFile(path)
+        return os.path.basename(path)
+    if not os.path.exists(path):
+        raise JobSubmissionError(f"{what} '{path}' does not exist")
+    unique = f"{uuid.uuid4().hex[:12]}-{os.path.basename(os.path.abspath(path))}"
+    staged = Path(tempfile.mkdtemp(prefix="spry-ship-")) / unique
+    atexit.register(shutil.rmtree, staged.parent, ignore_errors=True)
+    if os.path.isdir(path):
+        shutil.copytree(path, staged)
+    else:
+        try:
+            os.link(path, staged)
+        except OSError:
+            shutil.copy2(path, staged)
+    context.addFile(str(staged), recursive=staged.is_dir())
+    return unique
+
+
+def _zip_package(path: str) -> str:
+    root = Path(path).absolute()
+    if not root.exists():
+        raise JobSubmissionError(f"Python file '{path}' does not exist")
+    directory = tempfile.mkdtemp(prefix="spry-ship-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    archive = Path(directory) / f"{root.stem}.zip"
+    if root.is_file():
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
+            target.write(root, root.name)
+        return str(archive)
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
         # A directory is either a package itself or a place that holds modules.
         base = root.parent if (root / "__init__.py").exists() else root
@@ -160,8 +190,6 @@ def prepare_worker(payload: bytes) -> JobPlan:
             sys.path.append(path)
     for name in head.python_files:
         path = resolve_file(name)
-        if path.endswith(".py"):
-            path = os.path.dirname(path)
         if path not in sys.path:
             sys.path.insert(1, path)
     for name, target in head.python_archives:
@@ -201,8 +229,6 @@ def _unpack(archive: str, target: str) -> None:
     place = Path(tempfile.gettempdir()) / f"spry-archives-{os.getuid()}" / f"{os.getpid()}"
     directory = place / target
     if not directory.exists():
-        import shutil
-
         directory.mkdir(parents=True)
         if archive.endswith((".zip", ".whl", ".egg")):
             with zipfile.ZipFile(archive) as source:

@@ -14,9 +14,13 @@ __all__ = ["as_key", "as_type", "checked_function"]
 
 def checked_function(function: Any, base: type, where: str) -> None:
     """Raise unless it is a function of the right kind: an instance of the base class, or a plain callable."""
-    if isinstance(function, type):
-        raise TypeError(f"{where} takes an instance, not the class {function.__name__}: write {function.__name__}()")
     method = {name for name in vars(base) if not name.startswith("_")} - {"open", "close", "finish", "Context"}
+    if isinstance(function, type):
+        # A class is a callable, too: map(str), filter(bool), map(Event). One that has the method is a mistake.
+        if issubclass(function, Function) or any(hasattr(function, name) for name in method):
+            name = function.__name__
+            raise TypeError(f"{where} takes an instance, not the class {name}: write {name}()")
+        return
     if isinstance(function, base) or any(hasattr(function, name) for name in method):
         return
     if isinstance(function, Function):
@@ -42,7 +46,7 @@ def as_key(selector: Callable[[Any], Any] | KeySelector | int | str, more: tuple
         return KeySelection.of_fields((selector, *more))
     if more:
         raise TypeError("key_by takes either one selector function or field indexes and names, not both")
-    if isinstance(selector, type) or not callable(selector):
+    if not callable(selector) or (isinstance(selector, type) and hasattr(selector, "get_key")):
         raise TypeError(
             f"a key is selected by a function, a KeySelector, a field index or a field name, not {selector!r}"
         )

@@ -27,7 +27,9 @@ from spry.common.time import Duration
 from spry.common.typeinfo import TypeInformation, Types
 from spry.common.watermark_strategy import GeneratorKind, WatermarkStrategy
 from spry.connectors.collection import CollectionSource
+from spry.connectors.file_system import TextLineSource
 from spry.connectors.number_seq import NumberSequenceSource
+from spry.connectors.socket import SocketTextSource
 from spry.datastream.checks import as_type
 from spry.datastream.data_stream import DataStream
 from spry.datastream.functions import ParallelSourceFunction
@@ -290,15 +292,11 @@ class StreamExecutionEnvironment:
 
     def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStream:
         """The lines of a file, of all files in a directory, or of all that a glob matches; gz is unpacked."""
-        from spry.connectors.file_system import TextLineSource
-
         source = TextLineSource([file_path], charset_name)
         return self._source(f"Source: {file_path}", SourceOperator(source), Types.STRING(), declared=False)
 
     def socket_text_stream(self, hostname: str, port: int, delimiter: str = "\n", max_retry: int = 0) -> DataStream:
         """Text from a socket, cut at the delimiter, in one subtask."""
-        from spry.connectors.socket import SocketTextSource
-
         source = SocketTextSource(hostname, port, delimiter, max_retry)
         return self._source("Source: Socket Stream", SourceOperator(source), Types.STRING(), 1, declared=False)
 

@@ -12,6 +12,7 @@ __all__ = ["EpochBudget", "EpochPacer"]
 
 _FIRST_RECORDS = 256
 _GROWTH = 4.0
+_FORGET = 1.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class EpochPacer:
         self._interval = interval_seconds
         self._idle = max(min(idle_seconds, keep_alive_seconds), interval_seconds)
         self._pause = interval_seconds
+        self._fixed = float("inf")
+        """The shortest epoch of late: about what Spark costs."""
 
     def budget(self) -> EpochBudget:
         """For the next epoch."""
@@ -50,12 +53,15 @@ class EpochPacer:
 
         Returns the pause before the next epoch.
         """
-        if seconds > self._target:
-            # What took too long may have been Spark's first epoch: do not fall far at once.
-            self._records = max(self._records * max(self._target / seconds, 0.25), 1.0)
+        self._fixed = min(self._fixed * _FORGET, seconds)
+        # On a slow cluster the fixed cost alone may exceed the target: then half of an epoch is work.
+        target = max(self._target, 2 * self._fixed)
+        if seconds > target:
+            # One slow epoch may have had another reason: do not fall far at once.
+            self._records = max(self._records * max(target / seconds, 0.25), 1.0)
         elif backlog and most_read >= int(self._records):
             # What is left of the target tells how far the records may grow.
-            self._records *= min(_GROWTH, max(1.0, self._target / seconds))
+            self._records *= min(_GROWTH, max(1.0, target / seconds))
         self._records = min(self._records, float(self._limit))
         if backlog:
             self._pause = self._interval
