@@ -1,9 +1,9 @@
 """Whole programs in this process: graphs, slots, blocks and enumerators as in a job, but no Spark.
 
-    env, job = program(parallelism=2)
-    numbers = job.collect(env.from_collection(range(10)).map(lambda n: n + 1))
-    job.run()
-    assert sorted(numbers) == list(range(1, 11))
+env, job = program(parallelism=2)
+numbers = job.collect(env.from_collection(range(10)).map(lambda n: n + 1))
+job.run()
+assert sorted(numbers) == list(range(1, 11))
 """
 
 from __future__ import annotations

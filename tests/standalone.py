@@ -45,7 +45,15 @@ class StandaloneCluster:
         }
         opens = [
             f"--add-opens=java.base/{package}=ALL-UNNAMED"
-            for package in ("java.lang", "java.lang.invoke", "java.io", "java.net", "java.nio", "java.util", "sun.nio.ch")
+            for package in (
+                "java.lang",
+                "java.lang.invoke",
+                "java.io",
+                "java.net",
+                "java.nio",
+                "java.util",
+                "sun.nio.ch",
+            )
         ]
         command = [_java(), "-Xmx512m", *opens, "-cp", f"{home}/jars/*", main_class, *args]
         with log.open("wb") as output:
@@ -65,7 +73,9 @@ class StandaloneCluster:
 
     def start(self) -> StandaloneCluster:
         package = "org.apache.spark.deploy"
-        log = self._launch("master", f"{package}.master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
+        log = self._launch(
+            "master", f"{package}.master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0"
+        )
         self.url = self._wait_for(log, r"spark://127\.0\.0\.1:\d+")
         for number in range(self.workers):
             log = self._launch(

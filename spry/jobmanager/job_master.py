@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import tempfile
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 from spry.cluster.job import SparkJob
@@ -57,6 +61,8 @@ class JobMaster:
         self._pacer = self._make_pacer()
         self._wake = threading.Event()
         self._cancelling = False
+        self._in_epoch = False
+        self._stop_file = os.path.join(tempfile.gettempdir(), f"spry-stop-{job_id}")
         self._epoch = 0
         self._records = 0
         self._started = 0.0
@@ -129,12 +135,14 @@ class JobMaster:
         if not self.status.is_terminal_state():
             self.status = JobStatus.CANCELLING
         self._wake.set()
+        with contextlib.suppress(OSError):
+            Path(self._stop_file).touch()
         breaker = threading.Timer(_CANCEL_GRACE_SECONDS, self._break_off)
         breaker.daemon = True
         breaker.start()
 
     def _break_off(self) -> None:
-        if not self.ended.done():
+        if self._in_epoch:
             self._job.cancel()
 
     def _run(self) -> None:
@@ -149,8 +157,10 @@ class JobMaster:
         try:
             self._end(failure, runtime)
         finally:
-            if not self.ended.done():
-                self.ended.set_result(None)
+            Path(self._stop_file).unlink(missing_ok=True)
+            # Whatever happens, nobody waits for ever.
+            self.result.set_exception(failure or ExecutionError(f"job '{self.name}' ended without a result"))
+            self.ended.set_result(None)
 
     def _deploy(self) -> None:
         self.graph.transition_all(ExecutionState.SCHEDULED)
@@ -181,7 +191,11 @@ class JobMaster:
             for coordinator in self._coordinators:
                 self._guarded(coordinator, coordinator.discover)
             started = time.monotonic()
-            reports = self._job.run_epoch(self._command(), f"{self.name}: epoch {self._epoch}")
+            self._in_epoch = True
+            try:
+                reports = self._job.run_epoch(self._command(), f"{self.name}: epoch {self._epoch}")
+            finally:
+                self._in_epoch = False
             pause = self._take_in(reports, time.monotonic() - started)
             if not self.graph.all_finished:
                 self._pause(reports, pause)
@@ -202,6 +216,7 @@ class JobMaster:
             epoch=self._epoch,
             max_records=budget.max_records,
             max_millis=budget.max_millis,
+            stop_file=self._stop_file,
             slots={slot: SlotCommand(events) for slot, events in slots.items()},
         )
 
@@ -316,7 +331,7 @@ class JobMaster:
         """Close functions and end processes, within a bounded time; gives what failed in a close of the user's."""
         if not self._deployed:
             return None
-        breaker = threading.Timer(_CANCEL_GRACE_SECONDS if self._cancelling else _CLOSE_SECONDS, self._job.cancel)
+        breaker = threading.Timer(_CLOSE_SECONDS, self._job.cancel)
         breaker.daemon = True
         breaker.start()
         try:

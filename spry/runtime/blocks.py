@@ -155,4 +155,7 @@ def detach(value: Any) -> Any:
     try:
         return pickle.loads(pickle.dumps(value, _PROTOCOL))
     except Exception:
-        return cloudpickle.loads(cloudpickle.dumps(value, _PROTOCOL))
+        try:
+            return cloudpickle.loads(cloudpickle.dumps(value, _PROTOCOL))
+        except Exception as error:
+            raise _name_the_record([value], error) from None

@@ -12,7 +12,7 @@ import linecache
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from types import CodeType
 from typing import Any
@@ -32,6 +32,8 @@ class Site:
     variable: str
     inlined: Callable[[Any], Any] | None = None
     """The function whose expression stands in the line."""
+    key: Callable[[Any], Any] | None = None
+    """The key selector, if the line looks a key up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +85,15 @@ class CodeWriter:
         self._inlined = (function, argument)
         return expression
 
-    def line(self, text: str) -> None:
-        """One line of code at the current indentation."""
+    def line(self, text: str, key: Callable[[Any], Any] | None = None) -> None:
+        """One line of code at the current indentation; ``key`` if it looks a key up in a dict."""
         self._lines.append("    " * (self.indent + 2) + text)
         if self._site is not None:
             site = self._site
             if self._inlined is not None:
-                site = Site(site.operator, self._inlined[1], self._inlined[0])
+                site = replace(site, variable=self._inlined[1], inlined=self._inlined[0])
+            if key is not None:
+                site = replace(site, key=key)
             self._sites[len(self._lines)] = site
         self._inlined = None
 

@@ -6,6 +6,7 @@ The user reads their own traceback, the operator's name and the record; frames o
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -47,8 +48,8 @@ def explain(
             record = _cut(value)
             if site.inlined is not None and frame.tb_next is None:
                 error = _called(site.inlined, value, error)
-            if frame.tb_next is None and isinstance(error, TypeError) and "unhashable" in str(error):
-                error = _explain_key(operators, index, value, error)
+            if site.key is not None and isinstance(error, TypeError) and "unhashable" in str(error):
+                error = _explain_key(site.key, value, error)
     operator = operators[index if index is not None and index >= 0 else 0] if operators else None
     info = FailureInfo(
         summary=summarize(error),
@@ -120,22 +121,16 @@ def _called(function: Any, value: Any, error: Exception) -> Exception:
     return error
 
 
-def _explain_key(operators: list[Operator], index: int, value: Any, error: TypeError) -> TypeError:
-    """A dict did not take a key: find which, and say it well."""
-    operator = operators[index] if 0 <= index < len(operators) else None
-    selectors = [operator.plan.description.key] if operator and operator.plan.description.key else []
-    for selector in selectors:
-        try:
-            stable_hash(selector(value))
-        except InvalidKeyError as better:
-            return better
-        except Exception:
-            return error
-    text = str(error)
-    return InvalidKeyError(
-        f"the key of {_cut(value)} cannot be hashed ({text}): return a tuple, a string or a number from the "
-        "key selector"
-    )
+def _explain_key(selector: Callable[[Any], Any], value: Any, error: Exception) -> Exception:
+    """A dict did not take a key: say which, and what to do."""
+    try:
+        stable_hash(selector(value))
+    except InvalidKeyError as better:
+        better.__context__ = None
+        return better
+    except Exception:
+        return error  # The selector itself fails: that is the user's own error.
+    return error
 
 
 def _cut(value: Any) -> str:

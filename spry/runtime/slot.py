@@ -172,11 +172,14 @@ class Slot:
             events = mine.source_events.get((subtask.vertex.vertex_id, subtask.index))
             if events is not None:
                 subtask.handle_source_events(events)
+        stop = _StopSign(command.stop_file)
         end = time.monotonic() + command.max_millis / 1000
         for number, subtask in enumerate(sources):
             share = max(0.0, end - time.monotonic()) / (len(sources) - number)
             budget = Budget(
-                command.max_records, time.monotonic() + share, lambda: self._sent_bytes >= command.max_bytes
+                command.max_records,
+                time.monotonic() + share,
+                lambda: self._sent_bytes >= command.max_bytes or stop.is_up(),
             )
             for _ in subtask.run_source(budget):
                 yield from self._drain()
@@ -231,6 +234,24 @@ def encode_report(report: SlotReport) -> bytes:
     except Exception:
         payload: bytes = cloudpickle.dumps(report, 5)
         return payload
+
+
+class _StopSign:
+    """Looks now and then whether the job is being cancelled."""
+
+    _EVERY_SECONDS = 0.05
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._next = 0.0
+        self._up = False
+
+    def is_up(self) -> bool:
+        now = time.monotonic()
+        if self._path and not self._up and now >= self._next:
+            self._next = now + self._EVERY_SECONDS
+            self._up = os.path.exists(self._path)
+        return self._up
 
 
 class HeapKeeper:

@@ -281,11 +281,11 @@ class _KeyedWriter(Writer):
     def generate(self, g: CodeWriter, value: str, timestamp: str | None) -> None:
         if timestamp is None:
             routes = g.bind(_Routes(self._target_of, [b.values.append for b in self.buffers]), "route")
-            g.line(f"{routes}[{g.call(self._key, value, 'key')}]({value})")
+            g.line(f"{routes}[{g.call(self._key, value, 'key')}]({value})", self._key)
         else:
             pairs = [(b.values.append, b.timestamps.append) for b in self.buffers]
             routes, put, stamp = g.bind(_Routes(self._target_of, pairs), "route"), g.fresh("put"), g.fresh("stamp")
-            g.line(f"{put}, {stamp} = {routes}[{g.call(self._key, value, 'key')}]")
+            g.line(f"{put}, {stamp} = {routes}[{g.call(self._key, value, 'key')}]", self._key)
             g.line(f"{put}({value}); {stamp}({timestamp})")
 
 

@@ -43,9 +43,7 @@ def test_engines_of_different_sizes_are_each_held_against_the_reference():
 
 def test_an_engine_that_disagrees_is_an_error_that_shows_both_results():
     other_work = Engine("other", "bench.workloads.keyed_count.run_loop", records=20_000, measured="")
-    with pytest.raises(
-        BenchError, match=r"other and loop disagree on 20,000 records(.|\n)*emitted(.|\n)*count"
-    ):
+    with pytest.raises(BenchError, match=r"other and loop disagree on 20,000 records(.|\n)*emitted(.|\n)*count"):
         run_workload(workload(LOOP, other_work), settings())
 
 
@@ -105,10 +103,7 @@ def test_engines_needed_by_another_run_only_beside_it():
     helper = Engine("loop-more", "m", records=1, measured="", needed_by="loop")
     sample = workload(Engine("spry", "m", records=1, measured=""), LOOP, INLINE, helper)
     assert sample.peers == ("loop", "inline")
-    names = [
-        [e.name for e in selected_engines(sample, settings(spry=True, peers=p))]
-        for p in ((), ("loop",), None)
-    ]
+    names = [[e.name for e in selected_engines(sample, settings(spry=True, peers=p))] for p in ((), ("loop",), None)]
     assert names == [["spry"], ["spry", "loop", "loop-more"], ["spry", "loop", "inline", "loop-more"]]
 
 
@@ -130,9 +125,7 @@ def test_a_report_brings_its_own_figures():
 
 def test_every_benchmark_has_its_programs_and_a_reference():
     for benchmark in load().values():
-        modules = (
-            [benchmark.module] if isinstance(benchmark, Report) else [e.module for e in benchmark.engines]
-        )
+        modules = [benchmark.module] if isinstance(benchmark, Report) else [e.module for e in benchmark.engines]
         for module in modules:
             assert (peers.ROOT / (module.replace(".", "/") + ".py")).is_file(), module
         if isinstance(benchmark, Workload):
@@ -149,15 +142,11 @@ def test_without_a_name_the_benchmarks_are_listed():
     listed = bench()
     assert listed.returncode == 0
     for name, benchmark in load().items():
-        assert re.search(
-            rf"^  {re.escape(name)} +{re.escape(benchmark.summary)}$", listed.stdout, re.MULTILINE
-        )
+        assert re.search(rf"^  {re.escape(name)} +{re.escape(benchmark.summary)}$", listed.stdout, re.MULTILINE)
 
 
 def test_json_is_the_last_line_of_the_output():
-    run = bench(
-        "chain-5", "--without-spry", "--peers", "loop,inline", "--records", "20_000", "--runs", "1", "--json"
-    )
+    run = bench("chain-5", "--without-spry", "--peers", "loop,inline", "--records", "20_000", "--runs", "1", "--json")
     assert run.returncode == 0, run.stderr
     printed = json.loads(run.stdout.splitlines()[-1])
     assert printed["name"] == "chain-5"

@@ -63,9 +63,7 @@ def test_modules_list_their_names() -> None:
 
 def test_the_import_loads_nothing_heavy() -> None:
     code = "import sys, spry.common; print(*sorted(sys.modules))"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "spry.common" in loaded
     assert not {"asyncio", "yaml", "pyspark", "pyarrow", "spry.common.typeinfo"} & set(loaded)
 

@@ -149,9 +149,7 @@ def test_typed_options() -> None:
     assert config.get(INT, 9) == 9
     assert config.get_optional(INT) is None
     assert config.get(LIST) is None
-    config.set(INT, 4).set(DURATION, "2 min").set(ENUM, "VERY_SAFE").set(LIST, ["a", "b"]).set(
-        MAP, {"k": "v"}
-    )
+    config.set(INT, 4).set(DURATION, "2 min").set(ENUM, "VERY_SAFE").set(LIST, ["a", "b"]).set(MAP, {"k": "v"})
     assert config.get(INT) == 4
     assert config.get(DURATION) == Duration.of_minutes(2)
     assert config.get(ENUM) is Mode.VERY_SAFE

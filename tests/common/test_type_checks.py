@@ -458,14 +458,7 @@ def _nameless() -> Row:
 
 TYPED = st.recursive(st.sampled_from(_LEAVES), _with_parts, max_leaves=6)
 JUNK = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text()
-    | st.binary()
-    | st.decimals()
-    | st.dates(),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.decimals() | st.dates(),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.lists(inner, max_size=3).map(tuple)

@@ -68,7 +68,9 @@ def test_behind_a_shuffle_and_in_a_long_record(env: Any) -> None:
     error = failing_job(env)
     assert error.failure.operator == "KeyedProcess"
     assert error.failure.summary == "RuntimeError: boom"
-    assert error.failure.record is not None and len(error.failure.record) <= 500 and error.failure.record.endswith("...")
+    assert (
+        error.failure.record is not None and len(error.failure.record) <= 500 and error.failure.record.endswith("...")
+    )
 
 
 class Tracked(MapFunction):
@@ -119,7 +121,7 @@ def test_an_unpicklable_function_is_named_with_what_it_holds(env: Any) -> None:
 
 def test_an_unpicklable_record_is_named(make_env: Any) -> None:
     env = make_env(2)
-    env.from_collection([1, 2]).map(lambda v: open(os.devnull)).rebalance().map(lambda v: v).print()  # noqa: SIM115
+    env.from_collection([1, 2]).map(lambda v: __import__("threading").Lock()).rebalance().map(lambda v: v).print()
     assert "cannot be pickled" in str(failing_job(env))
 
 

@@ -186,7 +186,9 @@ def test_partitionings(make_env: Any) -> None:
 
     assert sorted(len(v) for v in subtasks(lambda s: s.rebalance()).values()) == [10, 10, 10, 10]
     assert list(subtasks(lambda s: s.global_())) == [0]
-    assert {i: sorted(v) for i, v in subtasks(lambda s: s.broadcast()).items()} == {i: list(range(40)) for i in range(4)}
+    assert {i: sorted(v) for i, v in subtasks(lambda s: s.broadcast()).items()} == {
+        i: list(range(40)) for i in range(4)
+    }
     assert sorted(v for vs in subtasks(lambda s: s.shuffle()).values() for v in vs) == list(range(40))
     custom = subtasks(lambda s: s.partition_custom(ByParity(), lambda v: v))
     assert {i: {v % 2 for v in vs} for i, vs in custom.items()} == {0: {0}, 1: {1}}

@@ -7,7 +7,6 @@ checkpoint lock is taken together.
 from __future__ import annotations
 
 import threading
-from time import monotonic
 from typing import Any
 
 from spry.common.elements import NO_TIMESTAMP, Watermark, WatermarkStatus
@@ -19,7 +18,7 @@ from spry.runtime.operators.source import RunningSourceBase
 
 __all__ = ["RunningSourceFunctionOperator"]
 
-_CAPACITY = 8192
+_CAPACITY = 65536
 _LONGEST_WAIT = 0.02
 _JOIN_SECONDS = 1.0
 
@@ -36,6 +35,7 @@ class _SourceContext:
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._items: list[tuple[Any, int]] = []
+        self._wanted = 1
         self.closed = False
 
     def _put(self, value: Any, stamp: int) -> None:
@@ -45,7 +45,7 @@ class _SourceContext:
             if self.closed:
                 raise _Cancelled
             self._items.append((value, stamp))
-            if len(self._items) in (1, _CAPACITY):
+            if len(self._items) == self._wanted:
                 self._changed.notify_all()
 
     def collect(self, value: Any) -> None:
@@ -79,8 +79,9 @@ class _SourceContext:
 
     def take(self, limit: int, wait: float) -> list[tuple[Any, int]]:
         with self._changed:
-            if not self._items and not self.closed and wait > 0:
-                self._changed.wait(wait)
+            self._wanted = limit
+            if len(self._items) < limit and not self.closed:
+                self._changed.wait_for(lambda: len(self._items) >= limit or self.closed, wait)
             taken, self._items = self._items[:limit], self._items[limit:]
             self._changed.notify_all()
             return taken
@@ -118,7 +119,6 @@ class RunningSourceFunctionOperator(RunningSourceBase):
             self._ctx.close()
 
     def poll(self, max_records: int) -> tuple[int, InputStatus]:
-        started = monotonic()
         done = self._done  # Looked at first: what the loop emitted before it ended is taken below.
         items = self._ctx.take(max_records, _LONGEST_WAIT)
         self._pass_on(items)
@@ -126,8 +126,7 @@ class RunningSourceFunctionOperator(RunningSourceBase):
             if self._failure is not None:
                 raise self._failure
             return 0, InputStatus.END_OF_INPUT
-        waited = monotonic() - started >= _LONGEST_WAIT
-        more = len(items) >= max_records or done or (bool(items) and not waited)
+        more = len(items) >= max_records or done
         return len(items), InputStatus.MORE_AVAILABLE if more else InputStatus.NOTHING_AVAILABLE
 
     def _pass_on(self, items: list[tuple[Any, int]]) -> None:
