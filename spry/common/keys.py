@@ -117,9 +117,7 @@ def _raw_hash(key: Any) -> int:
         return 0x6E6F6E65
     if isinstance(key, _NUMBERS):
         if key != key:
-            raise InvalidKeyError(
-                f"the key {key!r} is not equal to itself: replace NaN by None or a number in the selector"
-            )
+            raise _unequal(key)
         return hash(key)
     if isinstance(key, tuple) and cls.__hash__ is tuple.__hash__:
         value = 0x345678
@@ -131,8 +129,8 @@ def _raw_hash(key: Any) -> int:
         for element in key:
             value ^= _raw_hash(element) * _MIX & _MASK
         return value
-    if isinstance(key, enum.Enum):
-        return hash(key.name)
+    if isinstance(key, enum.Enum) and cls.__hash__ is enum.Enum.__hash__:
+        return hash(key.name)  # Members that are strings or numbers, too, are equal to these and are hashed as these.
     if cls.__hash__ is None:
         hint = {"list": "tuple(...)", "dict": "tuple(sorted(d.items()))", "set": "frozenset(...)"}.get(cls.__name__)
         raise InvalidKeyError(
@@ -148,9 +146,18 @@ def _raw_hash(key: Any) -> int:
     if fields is not None and cls.__dataclass_params__.frozen:
         return _raw_hash(tuple([getattr(key, name) for name, field in fields.items() if field.compare]))
     try:
-        return hash(key)
+        value = hash(key)
     except TypeError as error:
         raise InvalidKeyError(f"the key {_short(key)} cannot be hashed: {error}") from None
+    if key != key:
+        raise _unequal(key)  # Decimal("NaN") is hashed by identity.
+    return value
+
+
+def _unequal(key: Any) -> InvalidKeyError:
+    return InvalidKeyError(
+        f"the key {_short(key)} is not equal to itself: replace NaN by None or a number in the selector"
+    )
 
 
 def _short(key: Any) -> str:
