@@ -27,7 +27,7 @@ def _engines(steps: int) -> tuple[Engine, ...]:
             "bench.workloads.chain.run_inline",
             records=10_000_000,
             arguments=arguments,
-            measured="one thread, everything inline; the loop",
+            measured="one thread, the same steps written out inline; the loop",
         ),
         Engine(
             "bytewax",
