@@ -22,7 +22,7 @@ import spry
 from spry.common.errors import JobSubmissionError, UnpicklableError
 from spry.common.plan import JobPlan
 
-__all__ = ["encode_plan", "prepare_worker", "resolve_file", "ship_engine"]
+__all__ = ["ShippedFiles", "encode_job", "prepare_worker", "ship_engine", "ship_files"]
 
 
 _SHIPPED: set[str] = set()
@@ -166,23 +166,28 @@ def _zip_package(path: str) -> str:
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
         # A directory is either a package itself or a place that holds modules.
         base = root.parent if (root / "__init__.py").exists() else root
-        for path in sorted(root.rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                target.write(path, path.relative_to(base))
+        for file in sorted(root.rglob("*")):
+            if file.is_file() and "__pycache__" not in file.parts:
+                target.write(file, file.relative_to(base))
     return str(archive)
 
 
 # Worker
 
 
-def resolve_file(name: str) -> str:
-    """Where a shipped file is on this worker."""
-    from pyspark import SparkFiles
+class ShippedFiles:
+    """Where shipped files are on this worker, whatever the working directory becomes."""
 
-    return str(SparkFiles.get(name))
+    def __init__(self) -> None:
+        from pyspark import SparkFiles
+
+        self._root = os.path.abspath(SparkFiles.getRootDirectory())
+
+    def __call__(self, name: str) -> str:
+        return os.path.join(self._root, name)
 
 
-def prepare_worker(payload: bytes) -> JobPlan:
+def prepare_worker(payload: bytes, resolve_file: ShippedFiles) -> JobPlan:
     """Make this process ready for the job, then decode its plan."""
     head = _peek(payload)
     for path in reversed(head.python_path):
@@ -235,9 +240,19 @@ def _unpack(archive: str, target: str) -> None:
                 source.extractall(directory)
         else:
             shutil.unpack_archive(archive, directory)
+    _make_paths_absolute()
     os.chdir(place)
     if str(directory) not in sys.path:
         sys.path.insert(1, str(directory))
+
+
+def _make_paths_absolute() -> None:
+    """Spark puts what it ships on the path relative to the working directory, which is about to change."""
+    sys.path[:] = [os.path.abspath(path) for path in sys.path]
+    for module in list(sys.modules.values()):
+        places = getattr(module, "__path__", None)
+        if isinstance(places, list):
+            places[:] = [os.path.abspath(place) for place in places]
 
 
 def _install(requirements: str) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from spry.cluster.hygiene import ProcessState
-from spry.cluster.shipping import prepare_worker, resolve_file
+from spry.cluster.shipping import ShippedFiles, prepare_worker
 from spry.common.errors import FailureInfo
 from spry.common.plan import EpochCommand, JobPlan, SlotReport
 from spry.runtime.failures import failure_of
@@ -62,9 +62,10 @@ class DeployTask:
         gc.set_threshold(50_000, 20, 50)
         before = ProcessState()
         try:
-            job: JobPlan = prepare_worker(self._plan.value)
+            files = ShippedFiles()
+            job: JobPlan = prepare_worker(self._plan.value, files)
             park = int(job.configuration.get("spry.slot.memory.park.bytes", 64 << 20))
-            slot = Slot(job, self._slot, resolve_file, park)
+            slot = Slot(job, self._slot, files, park)
         except Exception as error:
             info = failure_of(error)
             return encode_report(SlotReport(self._slot, 0, os.getpid(), failure=info))

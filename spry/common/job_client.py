@@ -40,4 +40,7 @@ class JobClient(ABC):
 
     @abstractmethod
     def get_metrics(self) -> dict[str, Any]:
-        """What the functions' metrics and the engine's own counters say, as of the last epoch."""
+        """What the functions' metrics and the engine's own counters say, as of the last epoch.
+
+        ``job.epochs`` counts epochs; ``job.epochSeconds.median`` and ``.max`` are those of the latest thousand.
+        """

@@ -374,7 +374,7 @@ class SpryOptions(OptionGroup):
     SLOT_MEMORY_PARK = (
         _key("spry.slot.memory.park")
         .memory_type()
-        .default_value(64 << 20)
+        .default_value(128 << 20)
         .with_minimum(0)
         .with_description("How much data for later levels a slot keeps in memory; what is more goes to the local disk.")
     )
@@ -384,7 +384,7 @@ class SpryOptions(OptionGroup):
         .default_value(ProgressMode.AUTO)
         .with_description(
             "How progress is shown: 'live' redraws a display in the terminal, 'log' writes lines now and "
-            "then, 'none' is silent, 'auto' is live in a terminal and silent otherwise."
+            "then, 'none' is silent, 'auto' is live in a terminal and writes lines otherwise."
         )
     )
     PROGRESS_INTERVAL = (

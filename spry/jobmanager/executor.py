@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import sys
 from typing import Any
 
@@ -48,7 +49,13 @@ class SparkJobClient(JobClient):
         return {subtask.name: subtask.state.value for subtask in self._master.graph.subtasks()}
 
     def get_metrics(self) -> dict[str, Any]:
-        return dict(self._master.metrics)
+        seconds = list(self._master.epoch_seconds)
+        return {
+            **self._master.metrics,
+            "job.epochs": self._master.epochs,
+            "job.epochSeconds.median": statistics.median(seconds) if seconds else 0.0,
+            "job.epochSeconds.max": max(seconds, default=0.0),
+        }
 
     @property
     def execution_graph(self) -> Any:

@@ -7,6 +7,7 @@ import os
 import tempfile
 import threading
 import time
+from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ _CANCEL_GRACE_SECONDS = 0.4
 _CLOSE_SECONDS = 5.0
 _EAGER_TARGET_SECONDS = 0.25
 _EAGER_RECORDS = 50_000
+_REMEMBERED_EPOCHS = 1000
 
 
 class JobMaster:
@@ -48,6 +50,8 @@ class JobMaster:
         self.graph: ExecutionGraph = build_execution_graph(build_job_graph(submission.graph))
         self.accumulators: dict[str, Any] = {}
         self.metrics: dict[str, Any] = {}
+        self.epochs = 0
+        self.epoch_seconds: deque[float] = deque(maxlen=_REMEMBERED_EPOCHS)
         configuration = submission.configuration
         self._progress = Progress(
             self.name,
@@ -245,6 +249,8 @@ class JobMaster:
                     talk = self._guarded(coordinator, coordinator.take_in, vertex, report.host) or talk
         self._learn(reports)
         self._records = records
+        self.epochs += 1
+        self.epoch_seconds.append(seconds)
         self._progress.update(self._epoch, records, backlog)
         pause = self._pacer.after(seconds, most_read, backlog)
         return 0.0 if talk else pause

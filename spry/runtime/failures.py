@@ -20,6 +20,8 @@ from spry.runtime.operators.base import Operator
 __all__ = ["OperatorFailure", "explain", "failure_of"]
 
 _ENGINE = str(Path(spry.__file__).parent)
+_SHIPPED = "spry-engine-"
+"""The engine as remote workers get it."""
 _RECORD_LENGTH = 500
 
 
@@ -96,7 +98,7 @@ def _has_frames(summary: traceback.TracebackException | None) -> bool:
 def _leave_out_engine(summary: traceback.TracebackException | None) -> None:
     if summary is None:
         return
-    kept = [f for f in summary.stack if not f.filename.startswith((_ENGINE, "<spry"))]
+    kept = [f for f in summary.stack if not (f.filename.startswith((_ENGINE, "<spry")) or _SHIPPED in f.filename)]
     summary.stack = traceback.StackSummary.from_list(kept)
     _leave_out_engine(summary.__cause__)
     _leave_out_engine(summary.__context__)

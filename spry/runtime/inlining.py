@@ -102,7 +102,8 @@ def _attribute(stack: list[str], instruction: dis.Instruction, _: str) -> None:
     name = str(instruction.argval)
     if not name.isidentifier() or (name.startswith("__") and not name.endswith("__")) or _loads_method(instruction):
         raise _NotUnderstoodError
-    stack.append(f"{stack.pop()}.{name}")
+    owner = stack.pop()
+    stack.append(f"({owner}).{name}" if owner.isdigit() else f"{owner}.{name}")  # 1.real is no expression.
 
 
 def _loads_method(instruction: dis.Instruction) -> bool:

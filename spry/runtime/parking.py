@@ -17,8 +17,8 @@ from spry.runtime.blocks import Block, BlockEncoder
 __all__ = ["Parking"]
 
 _LENGTH = struct.Struct("<q")
-_OBJECT_OVERHEAD = 4
-"""Live records take about this many times their pickled size."""
+_OBJECT_BYTES = 100
+"""What a live record takes beyond its contents."""
 
 
 class Parking:
@@ -38,9 +38,10 @@ class Parking:
 
     def put(self, block: Block | bytes, record_bytes: float = 0.0) -> None:
         """Park a block, live or encoded."""
-        size = (
-            len(block) if isinstance(block, bytes) else int(len(block.values) * (record_bytes + 16) * _OBJECT_OVERHEAD)
-        )
+        if isinstance(block, bytes):
+            size = len(block)
+        else:
+            size = int(len(block.values) * (record_bytes * 1.5 + _OBJECT_BYTES))
         if self._file is not None or (self._bytes + size > self._limit and self._items):
             self._spill(block)
         else:
