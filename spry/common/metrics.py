@@ -109,10 +109,18 @@ class MetricRegistry:
         return metric
 
     def values(self) -> dict[str, Any]:
-        return {name: metric.value() for name, metric in self._metrics.items()}
+        return {name: _value(metric) for name, metric in self._metrics.items()}
 
     def __len__(self) -> int:
         return len(self._metrics)
+
+
+def _value(metric: Counter | Gauge | Meter | Distribution) -> Any:
+    try:
+        return metric.value()
+    except Exception as error:
+        # A gauge is the user's code: a metric that cannot be read is no reason to end the job.
+        return f"{type(error).__name__}: {error}"
 
 
 class MetricGroup:
