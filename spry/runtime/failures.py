@@ -17,7 +17,7 @@ from spry.common.keys import stable_hash
 from spry.runtime.codegen import GeneratedFunction
 from spry.runtime.operators.base import Operator
 
-__all__ = ["OperatorFailure", "explain", "failure_of"]
+__all__ = ["OperatorFailure", "cut_repr", "explain", "failure_of"]
 
 _ENGINE = str(Path(spry.__file__).parent)
 _SHIPPED = "spry-engine-"
@@ -34,20 +34,20 @@ class OperatorFailure(Exception):
 
 
 def explain(
-    error: Exception,
+    error: BaseException,
     function: GeneratedFunction | None,
     operators: list[Operator],
     index: int | None = None,
+    record: str | None = None,
 ) -> OperatorFailure:
     """The failure that an exception amounts to: which operator, which record."""
-    record: str | None = None
     frame = _generated_frame(error.__traceback__, function)
     if frame is not None and function is not None:
         site = function.sites.get(frame.tb_lineno)
         if site is not None:
             index = site.operator
             value = frame.tb_frame.f_locals.get(site.variable)
-            record = _cut(value)
+            record = cut_repr(value)
             if site.inlined is not None and frame.tb_next is None:
                 error = _called(site.inlined, value, error)
             if site.key is not None and isinstance(error, TypeError) and "unhashable" in str(error):
@@ -112,7 +112,7 @@ def _generated_frame(tb: TracebackType | None, function: GeneratedFunction | Non
     return None
 
 
-def _called(function: Any, value: Any, error: Exception) -> Exception:
+def _called(function: Any, value: Any, error: BaseException) -> BaseException:
     """The error that an inlined function gives when it is called, with the user's traceback."""
     try:
         function(value)
@@ -135,7 +135,8 @@ def _explain_key(selector: Callable[[Any], Any], value: Any, error: Exception) -
     return error
 
 
-def _cut(value: Any) -> str:
+def cut_repr(value: Any) -> str:
+    """The record for people: its repr, cut."""
     try:
         text = repr(value)
     except Exception as error:

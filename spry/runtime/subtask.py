@@ -141,7 +141,7 @@ class Subtask:
                 yield
         except OperatorFailure:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise explain(error, None, self.chain.operators, 0) from None
         if self.source.ended:
             yield from self._finish()

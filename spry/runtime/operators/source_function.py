@@ -123,8 +123,10 @@ class RunningSourceFunctionOperator(RunningSourceBase):
         items = self._ctx.take(max_records, _LONGEST_WAIT)
         self._pass_on(items)
         if not items and done:
-            if self._failure is not None:
+            if isinstance(self._failure, Exception):
                 raise self._failure
+            if self._failure is not None:
+                raise RuntimeError(f"run() ended with {type(self._failure).__name__}") from self._failure
             return 0, InputStatus.END_OF_INPUT
         more = len(items) >= max_records or done
         return len(items), InputStatus.MORE_AVAILABLE if more else InputStatus.NOTHING_AVAILABLE

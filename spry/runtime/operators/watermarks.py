@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import Any
 
 from spry.common.config_options import parse_duration
@@ -10,6 +12,7 @@ from spry.common.elements import MIN_TIMESTAMP, NO_TIMESTAMP, Watermark
 from spry.common.plan import OperatorPlan
 from spry.common.watermark_strategy import GeneratorKind, WatermarkOutput, WatermarkStrategy
 from spry.runtime.context import SubtaskContext
+from spry.runtime.failures import cut_repr, explain
 from spry.runtime.operators.base import Operator, Output
 
 __all__ = ["RunningTimestampsAndWatermarksOperator"]
@@ -73,12 +76,8 @@ class RunningTimestampsAndWatermarksOperator(Operator):
         self._out.output = self.output
         self._out.mark_active()
         self._last_record = self._clock()
-        assign = self._assign
-        if assign is not None:
-            if timestamps is None:
-                timestamps = [assign(value, NO_TIMESTAMP) for value in values]
-            else:
-                timestamps = [assign(value, stamp) for value, stamp in zip(values, timestamps, strict=True)]
+        if self._assign is not None:
+            timestamps = self._assign_all(values, repeat(NO_TIMESTAMP) if timestamps is None else timestamps)
         if self._generator is not None:
             self._by_record(values, timestamps)
         else:
@@ -88,6 +87,23 @@ class RunningTimestampsAndWatermarksOperator(Operator):
                 )
             self.output.emit(values, timestamps)
         self._periodic(self._last_record)
+
+    def _assign_all(self, values: Sequence[Any], timestamps: Iterable[int]) -> Sequence[int]:
+        assign, assigned = self._assign, array("q")
+        assert assign is not None
+        put = assigned.append
+        value: Any = None
+        stamp: Any = 0
+        try:
+            for value, before in zip(values, timestamps, strict=False):
+                stamp = 0
+                stamp = assign(value, before)
+                put(stamp)
+        except (Exception, SystemExit) as error:
+            if isinstance(error, TypeError) and not isinstance(stamp, int):
+                error = TypeError(f"the timestamp of {cut_repr(value)} must be an int (ms since 1970), got {stamp!r}")
+            raise explain(error, None, [self], 0, cut_repr(value)) from None
+        return assigned
 
     def _by_record(self, values: Sequence[Any], timestamps: Sequence[int] | None) -> None:
         """Ask the user's generator at each record; cut the run where it emits."""
