@@ -9,6 +9,7 @@ Python; there records wait in a list (a *segment*) until the loop is done.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import repeat
 from typing import Any
 
@@ -23,6 +24,7 @@ __all__ = ["OperatorChain"]
 
 _MAX_LOOPS = 12
 _MAX_INDENT = 60
+_MAX_OPERATORS = 100
 _ATOMIC = frozenset({int, str, float, bool, bytes, type(None), complex})
 
 Key = tuple[int | None, str | None]
@@ -77,7 +79,7 @@ class _Entry:
                 function.call(values)
         except OperatorFailure:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise explain(error, function, chain.operators) from None
         for segment in self._segments:
             segment.drain()
@@ -112,14 +114,14 @@ class _Entry:
             if isinstance(consumer, Writer):
                 with g.site(-1 if operator is None else operator, variable):
                     consumer.generate(g, variable, stamp)
-            elif consumer.takes_batches:
-                self._cut(g, variable, stamp, consumer.process_batch, retained)
+                continue
+            index = chain.operators.index(consumer)
+            if consumer.takes_batches:
+                self._cut(g, variable, stamp, partial(chain.guard, index, consumer.process_batch), retained)
+            elif g.loops >= _MAX_LOOPS or g.indent >= _MAX_INDENT or g.operators >= _MAX_OPERATORS:
+                self._cut(g, variable, stamp, chain.entry_at(index).run, retained)
             else:
-                index = chain.operators.index(consumer)
-                if g.loops >= _MAX_LOOPS or g.indent >= _MAX_INDENT:
-                    self._cut(g, variable, stamp, chain.entry_at(index).run, retained)
-                else:
-                    self._generate_operator(g, index, variable, stamp, retained)
+                self._generate_operator(g, index, variable, stamp, retained)
 
     @staticmethod
     def _detach(g: CodeWriter, target: str, value: str) -> None:
@@ -146,8 +148,10 @@ class _Entry:
             self._generate(g, index, None, result, stamp, retained)
             g.line("pass")
 
+        g.operators += 1
         with g.site(index, value):
             operator.generate(g, value, stamp, lambda result: operator.generate_tagged(g, result, emit_main, emit_side))
+        g.operators -= 1
 
     def _enforce_side(self, g: CodeWriter, index: int, tag: str, value: str) -> None:
         enforce = self._chain.side_enforcers.get((index, tag))
@@ -195,6 +199,14 @@ class _ChainOutput(Output):
         self._chain.pass_control(self._index, WatermarkStatus(idle))
 
 
+def _only_passes_on(operator: Operator, element: ControlElement) -> bool:
+    """Whether the operator has nothing of its own to do with the element."""
+    kind = type(operator)
+    if isinstance(element, Watermark):
+        return kind.process_watermark is Operator.process_watermark
+    return isinstance(element, WatermarkStatus) and kind.process_status is Operator.process_status
+
+
 class OperatorChain:
     """The operators of one subtask and what they write to."""
 
@@ -214,6 +226,9 @@ class OperatorChain:
         for index, operator in enumerate(operators):
             operator.output = _ChainOutput(self, index)
             self.children.setdefault((operator.plan.parent, operator.plan.parent_tag), []).append(index)
+        self._exits_of: dict[int | None, list[Key]] = {}
+        for key in dict.fromkeys([*self.children, *self.writers]):
+            self._exits_of.setdefault(key[0], []).append(key)
         self._entries: dict[Key, _Entry] = {}
         self._single: dict[int, _Entry] = {}
 
@@ -265,12 +280,17 @@ class OperatorChain:
 
     def pass_control(self, index: int, element: ControlElement) -> None:
         """A control element goes from an operator to everything behind it, side outputs too."""
-        for key in self.exits():
-            if key[0] == index:
+        behind = [index]
+        while behind:  # Without recursion through operators that only pass it on, as chains may be long.
+            at = behind.pop()
+            for key in self._exits_of.get(at, ()):
                 for writer in self.writers.get(key, ()):
                     writer.control(element)
                 for child in self.children.get(key, ()):
-                    self._control(child, element)
+                    if _only_passes_on(self.operators[child], element):
+                        behind.append(child)
+                    else:
+                        self._control(child, element)
 
     def _control(self, index: int, element: ControlElement) -> None:
         operator = self.operators[index]
@@ -291,7 +311,7 @@ class OperatorChain:
             call(*args)
         except OperatorFailure:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise explain(error, None, self.operators, index) from None
 
     def open(self) -> None:

@@ -60,6 +60,8 @@ class CodeWriter:
         self._inlined: tuple[Callable[[Any], Any], str] | None = None
         self.indent = 0
         self.loops = 0
+        self.operators = 0
+        """How many operators enclose what is being written."""
 
     def fresh(self, hint: str) -> str:
         """A variable name that is not used yet."""
