@@ -343,7 +343,7 @@ def _harness_plan(
     job_parameters: dict[str, str] | None,
     configuration: dict[str, str] | None,
 ) -> JobPlan:
-    """Three levels: who pushes, the chain under test, who looks. The first and the last live in slots that are not run."""
+    """Three levels: who pushes, the chain under test, who looks. The first and the last are in slots that never run."""
     vertices = (
         VertexPlan(_BEFORE, "before", 0, channels, max_parallelism, parallelism, ()),
         VertexPlan(_TESTED, "tested", 1, parallelism, max_parallelism, 0, tuple(operators)),
