@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spry.cluster.job import SparkJob
+from spry.cluster.session import release_thread
 from spry.common.accumulators import merge_accumulators
 from spry.common.completable_future import CompletableFuture
 from spry.common.errors import ExecutionError, FailureInfo, JobCancelledError, JobExecutionError, SlotLostError
@@ -162,6 +163,8 @@ class JobMaster:
             self._end(failure, runtime)
         finally:
             Path(self._stop_file).unlink(missing_ok=True)
+            with contextlib.suppress(Exception):
+                release_thread()
             # Whatever happens, nobody waits for ever.
             self.result.set_exception(failure or ExecutionError(f"job '{self.name}' ended without a result"))
             self.ended.set_result(None)
