@@ -32,16 +32,15 @@ def parser() -> argparse.ArgumentParser:
         help="all, none, or names such as loop,bytewax (default: all)",
     )
     made.add_argument("--without-spry", action="store_true", help="run the peers only")
-    made.add_argument("--runs", type=positive, default=3, metavar="N", help="runs per engine (default: 3)")
+    made.add_argument("--runs", type=positive, metavar="N", help="runs per engine (default: 3)")
     made.add_argument(
         "--records", type=positive, metavar="N", help="records for every engine (default: each engine's own)"
     )
     made.add_argument(
-        "--json", action="store_true", help="print one JSON object per benchmark, as the last line"
+        "--epochs", type=positive, metavar="N", help="epochs, for those that count in epochs (default: their own)"
     )
-    made.add_argument(
-        "--save", action="store_true", help=f"write the tables to {RESULTS.parent.name}/{RESULTS.name}"
-    )
+    made.add_argument("--json", action="store_true", help="print one JSON object per benchmark, as the last line")
+    made.add_argument("--save", action="store_true", help=f"write the tables to {RESULTS.parent.name}/{RESULTS.name}")
     return made
 
 
@@ -60,9 +59,7 @@ def chosen_benchmarks(names: list[str], benchmarks: dict[str, Benchmark]) -> lis
         return list(benchmarks.values())
     unknown = [name for name in names if name not in benchmarks]
     if unknown:
-        raise BenchError(
-            f"there is no benchmark named {', '.join(unknown)}; there are: {', '.join(benchmarks)}"
-        )
+        raise BenchError(f"there is no benchmark named {', '.join(unknown)}; there are: {', '.join(benchmarks)}")
     return [benchmarks[name] for name in names]
 
 
@@ -73,9 +70,7 @@ def chosen_peers(text: str, benchmarks: dict[str, Benchmark]) -> tuple[str, ...]
     known = {peer for each in benchmarks.values() if isinstance(each, Workload) for peer in each.peers}
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise BenchError(
-            f"there is no peer named {', '.join(unknown)}; there are: {', '.join(sorted(known))}"
-        )
+        raise BenchError(f"there is no peer named {', '.join(unknown)}; there are: {', '.join(sorted(known))}")
     return names
 
 
@@ -96,6 +91,7 @@ def main() -> int:
             peers=chosen_peers(options.peers, benchmarks),
             runs=options.runs,
             records=options.records,
+            epochs=options.epochs,
             spry=not options.without_spry,
         )
         for benchmark in chosen_benchmarks(options.names, benchmarks):

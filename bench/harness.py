@@ -26,6 +26,7 @@ __all__ = [
 
 DATA = peers.ROOT / ".bench" / "data"
 TIMEOUT_SECONDS = 900
+RUNS = 3
 
 
 class BenchError(Exception):
@@ -39,9 +40,12 @@ class Settings:
     say: Callable[[str], None]
     peers: tuple[str, ...] | None = None
     """Names of the peers to run; all of them when None."""
-    runs: int = 3
+    runs: int | None = None
+    """Runs per engine; 3 when None, or what a report has for its own."""
     records: int | None = None
     """Input size for every engine, instead of each one's own."""
+    epochs: int | None = None
+    """Epochs for the reports that count in epochs, instead of each one's own."""
     spry: bool = True
 
 
@@ -70,15 +74,22 @@ class Outcome:
     columns: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    figures: dict[str, float] = field(default_factory=dict)
+    """What a report's table holds, for programs."""
+    details: Any = None
 
     def to_json(self) -> str:
         shown: dict[str, Any] = {"name": self.name, "rates": self.rates, "ratios": self.ratios}
         if self.extra:
             shown["extra"] = self.extra
+        if self.figures:
+            shown["figures"] = self.figures
+        if self.details is not None:
+            shown["details"] = self.details
         return json.dumps(shown)
 
 
-def run_program(module: str, arguments: Sequence[str], python: Path) -> dict[str, Any]:
+def run_program(module: str, arguments: Sequence[str], python: Path, timeout: int = TIMEOUT_SECONDS) -> dict[str, Any]:
     """Run one program in a process of its own; return the object on its last line."""
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         process = subprocess.Popen(
@@ -92,12 +103,12 @@ def run_program(module: str, arguments: Sequence[str], python: Path) -> dict[str
             start_new_session=True,
         )
         try:
-            output, _ = process.communicate(timeout=TIMEOUT_SECONDS)
+            output, _ = process.communicate(timeout=timeout)
         except BaseException as stopped:
             os.killpg(process.pid, signal.SIGKILL)  # the program and the JVM or workers that it started
             process.wait()
             if isinstance(stopped, subprocess.TimeoutExpired):
-                raise BenchError(f"{module} did not end within {TIMEOUT_SECONDS} s") from None
+                raise BenchError(f"{module} did not end within {timeout} s") from None
             raise
         if process.returncode == 0 and output.strip():
             try:
@@ -147,11 +158,12 @@ def run_workload(workload: Workload, settings: Settings) -> Outcome:
         raise BenchError(f"{workload.name}: none of the chosen engines is part of this benchmark")
 
     runs: dict[str, list[Measurement]] = {engine.name: [] for engine, _, _ in chosen}
-    for turn in range(settings.runs):
+    turns = settings.runs or RUNS
+    for turn in range(turns):
         for engine, records, python in chosen:
             measurement = measure(workload, engine, records, python)
             runs[engine.name].append(measurement)
-            say(f"run {turn + 1}/{settings.runs} {engine.name:<14} {measurement.rate:>14,.0f} records/s")
+            say(f"run {turn + 1}/{turns} {engine.name:<14} {measurement.rate:>14,.0f} records/s")
     check_agreement(workload, chosen, runs)
     return summarise(workload, [engine for engine, _, _ in chosen], runs, notes)
 
@@ -188,9 +200,7 @@ def summarise(
 ) -> Outcome:
     """Medians, ratios and the table."""
     outcome = Outcome(workload.name, workload.summary, notes=list(notes))
-    outcome.rates = {
-        engine.name: round(statistics.median(m.rate for m in runs[engine.name]), 1) for engine in engines
-    }
+    outcome.rates = {engine.name: round(statistics.median(m.rate for m in runs[engine.name]), 1) for engine in engines}
     spry = outcome.rates.get("spry")
     for engine in engines:
         if spry is not None and engine.name in workload.peers:
@@ -218,17 +228,24 @@ def summarise(
 
 def run_report(report: Report, settings: Settings) -> Outcome:
     """Run a program that brings its own figures."""
+    chosen = {"records": settings.records, "runs": settings.runs, "epochs": settings.epochs}
+    arguments = list(report.arguments)
+    for option in report.options:
+        if chosen[option] is not None:
+            arguments += [f"--{option}", str(chosen[option])]
     settings.say("running ...")
-    printed = run_program(report.module, report.arguments, peers.interpreter("", settings.say))
+    printed = run_program(report.module, arguments, peers.interpreter("", settings.say), report.timeout_seconds)
     return Outcome(
         report.name,
         report.summary,
         rates=printed["rates"],
         ratios=printed.get("ratios", {}),
+        figures=printed.get("figures", {}),
         columns=printed.get("columns", ["figure", "value"]),
         rows=[
             [str(cell) for cell in row]
             for row in printed.get("rows", [[name, f"{value:,}"] for name, value in printed["rates"].items()])
         ],
         notes=printed.get("notes", []),
+        details=printed.get("details"),
     )

@@ -58,14 +58,18 @@ class Report:
     """A program that measures something else than records per second and brings its own table.
 
     It is run as `python -m MODULE ARGUMENTS` under Spry's interpreter and prints, as its last line, an object
-    with `rates` (name -> number) and, as it likes, `ratios` (name -> number), `columns` and `rows` (a table)
-    and `notes` (sentences below the table).
+    with `rates` (name -> number) and, as it likes, `ratios` and `figures` (name -> number), `columns` and `rows`
+    (a table), `notes` (sentences below the table) and `details` (anything, for the JSON only). `bench.reports`
+    helps with that.
     """
 
     name: str
     summary: str
     module: str
     arguments: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    """Those of `--records`, `--runs` and `--epochs` that it takes from the command line, without the dashes."""
+    timeout_seconds: int = 900
 
 
 Benchmark = Workload | Report

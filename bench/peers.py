@@ -81,9 +81,7 @@ def interpreter(name: str, say: Callable[[str], None]) -> Path:
         [str(python), "-m", "pip", "install", "--quiet", *environment.requirements],
     )
     for command in commands:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd=ROOT
-        )
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd=ROOT)
         if done.returncode != 0:
             shutil.rmtree(venv, ignore_errors=True)
             raise PeerError(f"{name} cannot be installed here:\n{(done.stderr or done.stdout)[-2000:]}")

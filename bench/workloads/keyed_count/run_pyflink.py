@@ -49,9 +49,7 @@ class Count(KeyedProcessFunction):
     def open(self, runtime_context: RuntimeContext) -> None:
         self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
 
-    def process_element(
-        self, value: tuple[int, int], ctx: KeyedProcessFunction.Context
-    ) -> Iterator[tuple[int, int]]:
+    def process_element(self, value: tuple[int, int], ctx: KeyedProcessFunction.Context) -> Iterator[tuple[int, int]]:
         count = (self.count.value() or 0) + 1
         self.count.update(count)
         yield value[0], count
