@@ -30,8 +30,11 @@ class ProcessState:
 
     def restore(self) -> bool:
         """Put everything back; whether the process is fit for another job."""
-        for name in set(sys.modules) - self._modules:
-            if _is_users(sys.modules.get(name)):
+        new = set(sys.modules) - self._modules
+        users = {name.partition(".")[0] for name in new if _is_users(sys.modules[name])}
+        for name in new:
+            # By top-level name, so that packages without a file of their own go with their contents.
+            if name.partition(".")[0] in users:
                 del sys.modules[name]
         sys.path[:] = self._path
         main = vars(sys.modules["__main__"])

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from spry.common.configuration import Configuration
 from spry.common.errors import JobSubmissionError
 from spry.common.options import PythonOptions, SpryOptions
 
-__all__ = ["get_spark_context", "spark_is_active"]
+__all__ = ["get_spark_context", "release_thread"]
 
 _LOCK = threading.Lock()
 
@@ -79,12 +80,6 @@ logger.python.level = off
 """
 
 
-def spark_is_active() -> bool:
-    """Whether the program already has a Spark application."""
-    pyspark = sys.modules.get("pyspark")
-    return pyspark is not None and pyspark.SparkContext._active_spark_context is not None
-
-
 def get_spark_context(configuration: Configuration) -> tuple[Any, float]:
     """The Spark context to run in, and the seconds that its start took (0.0 if it was there)."""
     with _LOCK:
@@ -94,11 +89,37 @@ def get_spark_context(configuration: Configuration) -> tuple[Any, float]:
             raise JobSubmissionError("PySpark is not installed: pip install 'pyspark>=4,<5'") from None
         active = SparkContext._active_spark_context
         if active is not None:
+            _check_active(active, configuration)
             return active, 0.0
         check_java()
         started = time.monotonic()
         context = _start(configuration)
         return context, time.monotonic() - started
+
+
+def _check_active(context: Any, configuration: Configuration) -> None:
+    """A Spark application that is there is taken as it is, if slots can live in it."""
+    conf = context.getConf()
+    if conf.get("spark.python.worker.reuse", "true").lower() == "false":
+        raise JobSubmissionError(
+            "the active Spark application has spark.python.worker.reuse=false, but a slot lives in a Python worker that is "
+            "used again: start the session without that setting"
+        )
+    given = {key: value for key, value in configuration.to_dict().items() if key.startswith("spark.")}
+    ignored = [key for key, value in given.items() if conf.get(key) != value]
+    if ignored:
+        warnings.warn(
+            f"Spark is running already, so these settings have no effect: {', '.join(sorted(ignored))}", stacklevel=2
+        )
+
+
+def release_thread() -> None:
+    """The calling thread is done with Spark: give its connection to the JVM back."""
+    from pyspark.util import InheritableThread
+
+    cleaner = getattr(InheritableThread, "_clean_py4j_conn_for_current_thread", None)
+    if cleaner is not None:
+        cleaner()
 
 
 def _start(configuration: Configuration) -> Any:

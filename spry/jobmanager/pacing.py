@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 __all__ = ["EpochBudget", "EpochPacer"]
 
-_FIRST_RECORDS = 256
-_GROWTH = 4.0
+_FIRST_RECORDS = 512
+_GROWTH = 8.0
 _FORGET = 1.02
 
 

@@ -181,7 +181,7 @@ def test_reference() -> None:
     for option in all_options():
         assert sum(line.startswith(f"| `{option.key}` |") for line in lines) == 1
     assert "## Pipeline" in lines
-    assert any("| `64 mb` |" in line for line in lines)
+    assert any("| `128 mb` |" in line for line in lines)
     # Every row of a table has its four cells, whatever is written in them.
     rows = [line for line in lines if line.startswith("| ")]
     assert {line.replace("\\|", "").count("|") for line in rows} == {5}
