@@ -91,7 +91,7 @@ class _Entry:
         source = f"for {value}, {stamp} in zip(values, timestamps):" if timestamped else f"for {value} in values:"
         with g.block(source, loop=True):
             operator, tag = self._key
-            self._generate(g, operator, tag, value, stamp, operator is not None and self._chain.retains(operator))
+            self._generate(g, operator, tag, value, stamp, self._chain.retains(operator, tag))
             g.line("pass")
         return g.build()
 
@@ -110,12 +110,17 @@ class _Entry:
             copies = [g.fresh("c") for _ in consumers[1:]] + [value]
             for copy in copies[:-1]:
                 self._detach(g, copy, value)
+        held = retained and not chain.object_reuse
         for consumer, variable in zip(consumers, copies, strict=True):
+            retained = held and variable == value
             if isinstance(consumer, Writer):
                 with g.site(-1 if operator is None else operator, variable):
                     consumer.generate(g, variable, stamp)
                 continue
             index = chain.operators.index(consumer)
+            if retained and consumer.may_keep:
+                self._detach(g, variable, variable)
+                retained = False
             if consumer.takes_batches:
                 self._cut(g, variable, stamp, partial(chain.guard, index, consumer.process_batch), retained)
             elif g.loops >= _MAX_LOOPS or g.indent >= _MAX_INDENT or g.operators >= _MAX_OPERATORS:
@@ -133,14 +138,15 @@ class _Entry:
 
     def _generate_operator(self, g: CodeWriter, index: int, value: str, stamp: str | None, retained: bool) -> None:
         operator = self._chain.operators[index]
-        retained = retained or operator.retains
+        side_retained = retained or operator.retains
+        retained = side_retained and not operator.fresh
 
         def emit_side(tag_expression: str, result: str) -> None:
             known = [tag for (source, tag) in self._chain.exits() if source == index and tag is not None]
             for number, tag in enumerate(known):
                 with g.block(f"{'el' if number else ''}if {tag_expression} == {tag!r}:"):
                     self._enforce_side(g, index, tag, result)
-                    self._generate(g, index, tag, result, stamp, retained)
+                    self._generate(g, index, tag, result, stamp, side_retained)
             if not known:
                 g.line("pass")
 
@@ -238,10 +244,12 @@ class OperatorChain:
         """Every exit that something is behind."""
         return {*self.children, *self.writers}
 
-    def retains(self, index: int) -> bool:
-        """Whether what is behind this operator may be held by somebody before it."""
-        at: int | None = index
+    def retains(self, index: int | None, tag: str | None) -> bool:
+        """Whether what comes out at this exit may be held by somebody before it."""
+        at = index
         while at is not None:
+            if self.operators[at].fresh and (tag is None or at != index):
+                return False
             if self.operators[at].retains:
                 return True
             at = self.operators[at].plan.parent

@@ -57,8 +57,18 @@ class Operator(ABC):
 
     @property
     def retains(self) -> bool:
-        """True if what it emits may be an object that somebody still holds and may change."""
+        """True if what it emits may be an object that it still holds and may change."""
         return False
+
+    @property
+    def fresh(self) -> bool:
+        """True if what it emits is certainly held by nobody, neither by itself nor by those before it."""
+        return False
+
+    @property
+    def may_keep(self) -> bool:
+        """True if it may hold on to what it is given, or change it."""
+        return True
 
     def open(self) -> None:
         """Called once before the first record."""

@@ -7,10 +7,11 @@ import types
 from typing import Any
 
 from spry.common.plan import OperatorPlan
-from spry.common.type_checks import compile_enforcer
+from spry.common.type_checks import compile_enforcer, is_atomic_type
 from spry.runtime.codegen import CodeWriter
 from spry.runtime.context import SubtaskContext
-from spry.runtime.operators.base import Emit, Operator, user_method
+from spry.runtime.inlining import inline_expression
+from spry.runtime.operators.base import Emit, Operator, is_generator, user_method
 
 __all__ = ["FunctionOperator", "is_pure"]
 
@@ -31,7 +32,16 @@ class FunctionOperator(Operator):
 
     @property
     def retains(self) -> bool:
-        return not is_pure(self.call)
+        # A generator holds on to what it yields until it is asked for more.
+        return is_generator(self.call) or not is_pure(self.call)
+
+    @property
+    def fresh(self) -> bool:
+        return self.plan.type_info is not None and is_atomic_type(self.plan.type_info)
+
+    @property
+    def may_keep(self) -> bool:
+        return inline_expression(self.call, "value") is None
 
     def open(self) -> None:
         opener = getattr(self.function, "open", None)

@@ -31,12 +31,8 @@ class RunningReduceOperator(FunctionOperator):
         self._timestamps: dict[Any, int] = {}
 
     @property
-    def _fresh(self) -> bool:
-        return getattr(self.call, "fresh_results", False) or self.context.is_object_reuse_enabled()
-
-    @property
-    def retains(self) -> bool:
-        return not getattr(self.call, "fresh_results", False)
+    def fresh(self) -> bool:
+        return True
 
     def generate(self, g: CodeWriter, value: str, timestamp: str | None, emit: Emit) -> None:
         assert self.key is not None
@@ -54,8 +50,11 @@ class RunningReduceOperator(FunctionOperator):
             if timestamp is not None:
                 g.line(f"{g.bind(self._timestamps, 'times')}[{key}] = {timestamp}")
             return
-        if not self._fresh:
-            g.line(f"{reduced} = {g.bind(detach, 'detach')}({reduced})")
+        if not self.context.is_object_reuse_enabled():
+            # An aggregation of a field makes a new tuple each time; other records it keeps as the user's functions do.
+            tuples_too = not getattr(self.call, "fresh_results", False)
+            condition = "" if tuples_too else f"if {reduced}.__class__ is not tuple: "
+            g.line(f"{condition}{reduced} = {g.bind(detach, 'detach')}({reduced})")
         self.emit_checked(g, reduced, emit)
 
     def finish(self) -> None:

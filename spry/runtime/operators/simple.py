@@ -65,6 +65,10 @@ class RunningProjectOperator(Operator):
         super().__init__(plan, context)
         self._fields: tuple[int, ...] = plan.description.fields  # type: ignore[attr-defined]
 
+    @property
+    def may_keep(self) -> bool:
+        return False
+
     def _project(self, value: Any) -> Any:
         picked = [value[index] for index in self._fields]
         if isinstance(value, Row):

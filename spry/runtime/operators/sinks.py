@@ -160,6 +160,10 @@ class RunningPrintOperator(Operator):
         self._to_error: bool = description.to_error
         self._format = formatter(description.type_info)
 
+    @property
+    def may_keep(self) -> bool:
+        return False
+
     def generate(self, g: CodeWriter, value: str, timestamp: str | None, emit: Emit) -> None:
         put = g.bind(self.context.services.lines.append, "put")
         text = f"{g.bind(self._format, 'format')}({value})"
@@ -173,6 +177,10 @@ class RunningCollectOperator(Operator):
         super().__init__(plan, context)
         description: Any = plan.description
         self._values = context.services.collected.setdefault(description.collect_id, [])
+
+    @property
+    def may_keep(self) -> bool:
+        return False  # It makes a copy of its own.
 
     def generate(self, g: CodeWriter, value: str, timestamp: str | None, emit: Emit) -> None:
         put: Callable[[Any], None] = self._values.append

@@ -12,6 +12,7 @@ from typing import Any
 from spry.common.elements import NO_TIMESTAMP, Watermark, WatermarkStatus
 from spry.common.plan import OperatorPlan
 from spry.common.source import InputStatus
+from spry.runtime.blocks import detach
 from spry.runtime.clock import Clock
 from spry.runtime.context import SubtaskContext
 from spry.runtime.operators.source import RunningSourceBase
@@ -30,8 +31,9 @@ class _Cancelled(BaseException):
 class _SourceContext:
     """What ``run(ctx)`` is given."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, copies: bool) -> None:
         self._clock = clock
+        self._copies = copies
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._items: list[tuple[Any, int]] = []
@@ -50,11 +52,11 @@ class _SourceContext:
 
     def collect(self, value: Any) -> None:
         """Emit a record without a timestamp."""
-        self._put(value, NO_TIMESTAMP)
+        self._put(detach(value) if self._copies else value, NO_TIMESTAMP)
 
     def collect_with_timestamp(self, value: Any, timestamp: int) -> None:
         """Emit a record with its event time in ms."""
-        self._put(value, int(timestamp))
+        self._put(detach(value) if self._copies else value, int(timestamp))
 
     def emit_watermark(self, mark: Any) -> None:
         """Emit a watermark: a number in ms, or an object with ``timestamp``."""
@@ -94,7 +96,7 @@ class RunningSourceFunctionOperator(RunningSourceBase):
         super().__init__(plan, context)
         description: Any = plan.description
         self._function = description.function
-        self._ctx = _SourceContext(context.services.clock)
+        self._ctx = _SourceContext(context.services.clock, not context.is_object_reuse_enabled())
         self._thread: threading.Thread | None = None
         self._failure: BaseException | None = None
         self._done = False
