@@ -93,7 +93,11 @@ def test_deep_process_functions_with_side_outputs() -> None:
 def test_fan_out_gives_everything_to_everybody() -> None:
     env, job = program(1)
     numbers = env.from_collection(range(10))
-    results = [job.collect(numbers.map(lambda n, i=i: n * i)) for i in range(5)]
+
+    def times(factor: int) -> Any:
+        return lambda n: n * factor
+
+    results = [job.collect(numbers.map(times(i))) for i in range(5)]
     nested = numbers.filter(lambda n: n > 7)
     results += [job.collect(nested), job.collect(nested.flat_map(lambda n: [n, n])), job.collect(numbers)]
     job.run()
