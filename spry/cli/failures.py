@@ -7,13 +7,21 @@ import traceback
 from pathlib import Path
 
 import spry
+from spry.cli.program import ProgramNotFoundError
 from spry.common.configuration import ConfigurationError
 from spry.common.errors import ExecutionError, InvalidKeyError, InvalidProgramError, UnpicklableError
 
 __all__ = ["describe", "show"]
 
 _ENGINE = str(Path(spry.__file__).parent)
-_OWN = (ExecutionError, ConfigurationError, InvalidProgramError, InvalidKeyError, UnpicklableError)
+_OWN = (
+    ProgramNotFoundError,
+    ExecutionError,
+    ConfigurationError,
+    InvalidProgramError,
+    InvalidKeyError,
+    UnpicklableError,
+)
 _IN_THE_PROGRAM = (ConfigurationError, InvalidProgramError, InvalidKeyError, UnpicklableError)
 """Errors that a line of the program causes, so that the line is worth showing."""
 

@@ -6,6 +6,7 @@ not waited for still take functions and classes from there.
 
 from __future__ import annotations
 
+import builtins
 import importlib.util
 import io
 import os
@@ -13,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
 
 __all__ = ["Program", "ProgramNotFoundError"]
@@ -50,52 +52,52 @@ class Program:
         directory = os.getcwd() if self.is_module else os.path.dirname(os.path.abspath(self.target))
         known_argv, known_main = sys.argv, sys.modules.get("__main__")
         with _path_first(directory):
-            module, code = self._load_module() if self.is_module else self._load_file()
+            module = self._make_module()
             sys.argv = [str(module.__file__) if self.is_module else self.target, *self.arguments]
             sys.modules["__main__"] = module
             try:
-                yield lambda: exec(code, module.__dict__)
+                yield lambda: exec(self._compile(module), module.__dict__)
             finally:
                 sys.argv = known_argv
                 if known_main is not None:
                     sys.modules["__main__"] = known_main
 
-    def _load_file(self) -> tuple[ModuleType, CodeType]:
-        self.check()
-        path = os.path.abspath(self.target)
-        with io.open_code(path) as file:
-            code = compile(file.read(), path, "exec")
+    def _make_module(self) -> ModuleType:
         module = ModuleType("__main__")
-        module.__file__ = path
-        module.__dict__["__builtins__"] = __builtins__
-        return module, code
+        module.__dict__["__builtins__"] = builtins
+        if self.is_module:
+            spec = self._find_module()
+            module.__spec__, module.__loader__, module.__package__ = spec, spec.loader, spec.parent
+            module.__file__ = spec.origin
+        else:
+            module.__file__ = os.path.abspath(self.target)
+        return module
 
-    def _find_module(self) -> importlib.machinery.ModuleSpec:
+    def _compile(self, module: ModuleType) -> CodeType:
+        path = str(module.__file__)
+        if module.__spec__ is None:
+            with io.open_code(path) as file:
+                return compile(file.read(), path, "exec")
+        get_code = getattr(module.__loader__, "get_code", None)
+        code: CodeType | None = get_code(module.__spec__.name) if get_code is not None else None
+        if code is None:
+            raise ProgramNotFoundError(f"module '{self.target}' has no Python code to run")
+        return code
+
+    def _find_module(self) -> ModuleSpec:
         name = self.target
         try:
             spec = importlib.util.find_spec(name)
             if spec is not None and spec.submodule_search_locations is not None:
                 name += ".__main__"
                 spec = importlib.util.find_spec(name)
-        except (ImportError, ValueError) as error:
-            raise ProgramNotFoundError(f"module '{self.target}' cannot be run: {error}") from None
+        except Exception as error:  # Packages on the way are imported, and may fail in any way.
+            raise ProgramNotFoundError(
+                f"module '{self.target}' cannot be run: {type(error).__name__}: {error}"
+            ) from None
         if spec is None:
             raise ProgramNotFoundError(f"there is no module '{name}' in {os.getcwd()} or on the Python path")
         return spec
-
-    def _load_module(self) -> tuple[ModuleType, CodeType]:
-        spec = self._find_module()
-        get_code = getattr(spec.loader, "get_code", None)
-        code = get_code(spec.name) if get_code is not None else None
-        if code is None:
-            raise ProgramNotFoundError(f"module '{self.target}' has no Python code to run")
-        module = ModuleType("__main__")
-        module.__file__ = spec.origin
-        module.__spec__ = spec
-        module.__loader__ = spec.loader
-        module.__package__ = spec.parent
-        module.__dict__["__builtins__"] = __builtins__
-        return module, code
 
 
 @contextmanager

@@ -1,0 +1,145 @@
+"""Every example is run as a program, and prints what it says."""
+
+from __future__ import annotations
+
+import ast
+import runpy
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+pytestmark = pytest.mark.spark
+
+
+class Runner:
+    """Runs examples in this process, where Spark is up already."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        self._capsys = capsys
+        self._monkeypatch = monkeypatch
+
+    def __call__(self, name: str, *arguments: str) -> list[str]:
+        path = EXAMPLES / name
+        self._monkeypatch.setattr(sys, "argv", [str(path), *arguments])
+        runpy.run_path(str(path), run_name="__main__")
+        return self._capsys.readouterr().out.splitlines()
+
+
+@pytest.fixture
+def run(spark_context: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Runner:
+    return Runner(capsys, monkeypatch)
+
+
+def without_subtask(lines: list[str]) -> Counter[str]:
+    return Counter(line.split("> ", 1)[-1] for line in lines)
+
+
+def test_word_count(run: Runner) -> None:
+    words = ["(to,1)", "(to,2)", "(be,1)", "(be,2)", "(or,1)", "(not,1)", "(that,1)", "(is,1)", "(the,1)"]
+    assert without_subtask(run("word_count.py")) == Counter([*words, "(question,1)"])
+
+
+def test_word_count_of_a_file(run: Runner, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("a b\nb a a\n")
+    printed = without_subtask(run("word_count.py", str(tmp_path / "text.txt")))
+    assert printed == Counter(["(a,1)", "(a,2)", "(a,3)", "(b,1)", "(b,2)"])
+
+
+def test_side_outputs(run: Runner) -> None:
+    assert Counter(run("side_outputs.py")) == Counter(
+        [
+            "reading> (berlin,21.5)",
+            "reading> (oslo,-3.0)",
+            "reading> (cairo,41.2)",
+            "reading> (lima,19.0)",
+            "alarm> cairo has 41.2 degrees",
+            "not understood> paris",
+            "not understood> rome warm",
+        ]
+    )
+
+
+def test_custom_source(run: Runner) -> None:
+    days = ["2024-09-13", "2024-12-13", "2025-06-13", "2026-02-13", "2026-03-13", "2026-11-13", "2027-08-13"]
+    assert run("custom_source.py") == [f"Friday the 13th: {day}" for day in days]
+
+
+def test_custom_sink(run: Runner, tmp_path: Path) -> None:
+    assert run("custom_sink.py", str(tmp_path)) == [
+        "part-0-0.txt: 5 lines, the first: 1 squared is 1",
+        "part-1-0.txt: 5 lines, the first: 6 squared is 36",
+    ]
+    # Nothing else, hidden files least of all, is left behind.
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["part-0-0.txt", "part-1-0.txt"]
+
+
+def test_rolling_aggregates(run: Runner) -> None:
+    by_title = {line.split()[0]: line[8:].strip().split("  ") for line in run("rolling_aggregates.py")}
+    assert by_title["sum"] == ["tea 4 mo", "coffee 3 mo", "tea 5 mo", "coffee 8 mo", "tea 11 mo"]
+    assert by_title["min"] == ["tea 4 mo", "coffee 3 mo", "tea 1 mo", "coffee 3 mo", "tea 1 mo"]
+    assert by_title["min_by"] == ["tea 4 mo", "coffee 3 mo", "tea 1 tu", "coffee 3 mo", "tea 1 tu"]
+    assert by_title["max"] == ["tea 4 mo", "coffee 3 mo", "tea 4 mo", "coffee 5 mo", "tea 6 mo"]
+    assert by_title["max_by"] == ["tea 4 mo", "coffee 3 mo", "tea 4 mo", "coffee 5 tu", "tea 6 we"]
+    assert by_title["reduce"][-1] == "tea 11 mo+tu+we"
+
+
+def test_batch_mode(run: Runner) -> None:
+    streaming, batch, automatic = run("batch_mode.py")
+    assert streaming.count("(") == 8
+    for line in (batch, automatic):
+        pairs = [ast.literal_eval(text + ")") for text in line.split(":")[1].strip().split(")") if text]
+        assert sorted(pairs) == [("a", 3), ("is", 2), ("rose", 3)]
+
+
+def test_diamond(run: Runner) -> None:
+    lines = run("diamond.py")
+    assert lines[:2] == [
+        "level 0: Source: Collection Source (x1)",
+        "level 1: read -> (Filter -> too hot, Map) (x2)",
+    ]
+    assert without_subtask(lines[3:]) == Counter(
+        ["Boiler is at 96 degrees", "Boiler was measured 3 times", "Pump was measured 3 times"]
+    )
+
+
+def test_async_jobs(run: Runner) -> None:
+    assert run("async_jobs.py") == [
+        "started job 32 digits of id",
+        "status: RUNNING",
+        "at least 500 seen: True",
+        "subtasks: {'Source: ticks -> count -> Sink: Unnamed (1/1)': 'RUNNING'}",
+        "status: CANCELED",
+    ]
+
+
+def test_rich_functions(run: Runner) -> None:
+    *words, unknown, closed, metric = run("rich_functions.py")
+    assert words == ["nimble", "and", "fast", "and", "munter*"]
+    assert unknown == "unknown words: {'munter': 1}"
+    assert closed == "subtasks closed: 1"
+    assert metric.endswith("translate.words': 5}")
+
+
+@pytest.mark.slow
+def test_demo(run: Runner) -> None:
+    lines = run("demo.py")
+    # The orders are the same in every run, so the exact totals follow from their definition.
+    demo = runpy.run_path(str(EXAMPLES / "demo.py"))
+    orders = [demo["make_order"](number) for number in range(demo["SECONDS"] * demo["ORDERS_PER_SECOND"])]
+    valid = [order for order in orders if order.product in demo["PRICES"] and order.quantity > 0]
+    table = {line.split()[0]: line.split()[1:3] for line in lines if line and line.split()[0] in demo["PRICES"]}
+    for product, price in demo["PRICES"].items():
+        pieces = sum(order.quantity for order in valid if order.product == product)
+        assert table[product] == [f"{pieces:,}", f"{pieces * price:,.2f}"]
+    mistakes = f"{len(orders) - len(valid):,} of them not valid"
+    assert any(line.startswith(f"{len(orders):,} orders in") and mistakes in line for line in lines)
+
+
+def test_every_example_is_tested() -> None:
+    tested = Path(__file__).read_text(encoding="utf-8")
+    assert [path.name for path in EXAMPLES.glob("*.py") if f'run("{path.name}"' not in tested] == []
