@@ -117,7 +117,7 @@ class Probe:
         for _ in range(3):
             self._context._jvm.java.lang.System.gc()
             used.append(self._runtime.totalMemory() - self._runtime.freeMemory())
-        return round(min(used) / 1e6, 1)
+        return round(float(min(used)) / 1e6, 1)
 
     def thread_names(self) -> dict[str, int]:
         """The JVM's threads by name, numbers left out."""
