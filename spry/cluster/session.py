@@ -102,8 +102,8 @@ def _check_active(context: Any, configuration: Configuration) -> None:
     conf = context.getConf()
     if conf.get("spark.python.worker.reuse", "true").lower() == "false":
         raise JobSubmissionError(
-            "the active Spark application has spark.python.worker.reuse=false, but a slot lives in a Python worker that is "
-            "used again: start the session without that setting"
+            "the active Spark application has spark.python.worker.reuse=false, but a slot lives in a Python "
+            "worker that is used again: start the session without that setting"
         )
     given = {key: value for key, value in configuration.to_dict().items() if key.startswith("spark.")}
     ignored = [key for key, value in given.items() if conf.get(key) != value]

@@ -268,7 +268,14 @@ class StreamExecutionEnvironment:
         if not isinstance(watermark_strategy, WatermarkStrategy):
             raise TypeError(f"from_source needs a WatermarkStrategy, not {watermark_strategy!r}")
         declared = as_type(type_info, "from_source")
-        stream = self._source(f"Source: {source_name}", SourceOperator(source), declared, source.default_parallelism())
+        produced = getattr(source, "get_produced_type", lambda: None)()
+        stream = self._source(
+            f"Source: {source_name}",
+            SourceOperator(source),
+            declared if declared is not None else produced,
+            source.default_parallelism(),
+            declared is not None,
+        )
         strategy = watermark_strategy
         if strategy.kind is GeneratorKind.NONE and strategy.timestamp_assigner is None:
             return stream

@@ -39,7 +39,7 @@ def test_defaults() -> None:
     assert config.get(SpryOptions.EPOCH_IDLE_INTERVAL) == Duration.of_seconds(1)
     assert config.get(SpryOptions.EPOCH_KEEP_ALIVE) == Duration.of_seconds(20)
     assert config.get(SpryOptions.EPOCH_MAX_RECORDS) == 0
-    assert config.get(SpryOptions.SLOT_MEMORY_PARK) == 64 * 1024 * 1024
+    assert config.get(SpryOptions.SLOT_MEMORY_PARK) == 128 * 1024 * 1024
     assert config.get(SpryOptions.PROGRESS) is ProgressMode.AUTO
     assert config.get(SpryOptions.PROGRESS_INTERVAL) == Duration.of_seconds(5)
     assert config.get(SpryOptions.COLLECT_BUFFER_RECORDS) == 100_000

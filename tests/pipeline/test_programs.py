@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -223,7 +224,7 @@ def test_sixteen_slots_on_two_cores(make_env: Any) -> None:
     finals: Counter[int] = Counter()
     for key, count in collect(stream):
         finals[key] = max(finals[key], count)
-    assert finals == Counter({key: 50 for key in range(100)})
+    assert finals == Counter(dict.fromkeys(range(100), 50))
 
 
 def test_slot_sharing_groups_and_chaining_switches_change_no_result(make_env: Any) -> None:
@@ -256,7 +257,7 @@ def test_batch_mode_keeps_everything_of_a_key_together(make_env: Any) -> None:
 
     env = make_env(1, **{"execution.runtime-mode": "batch"})
     keys = collect(env.from_collection([(n % 3, n) for n in range(30)]).key_by(lambda r: r[0]).process(Trace()))
-    assert len(keys) == 30 and sum(a != b for a, b in zip(keys, keys[1:], strict=False)) == 2
+    assert len(keys) == 30 and sum(a != b for a, b in itertools.pairwise(keys)) == 2
 
 
 def test_text_files_directories_globs_and_gz(make_env: Any, tmp_path: Path) -> None:
@@ -303,8 +304,8 @@ def test_accumulators_and_net_runtime(env: Any) -> None:
 
 
 def test_limit_and_closing_end_the_job(make_env: Any) -> None:
-    from spry.connectors.datagen import DataGeneratorSource
     from spry.common import WatermarkStrategy
+    from spry.connectors.datagen import DataGeneratorSource
 
     env = make_env(2)
     endless = env.from_source(DataGeneratorSource(lambda n: n, None), WatermarkStrategy.no_watermarks(), "endless")
@@ -315,3 +316,36 @@ def test_limit_and_closing_end_the_job(make_env: Any) -> None:
         client = results.get_job_client()
     assert len(first) == 5
     assert client.get_job_status().result().name == "CANCELED"
+
+
+def test_a_detached_program_goes_on_at_once(make_env: Any, tmp_path: Path) -> None:
+    import time
+
+    marker = tmp_path / "done"
+
+    class Mark(MapFunction):
+        def map(self, value: int) -> int:
+            time.sleep(0.5)
+            marker.write_text("done")
+            return value
+
+    env = make_env(1, **{"execution.attached": "false"})
+    env.from_collection([1]).map(Mark()).add_sink(lambda value: None)
+    env.execute("detached")
+    assert not marker.exists()
+    deadline = time.monotonic() + 30
+    while not marker.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_names_are_where_pyflink_has_them(make_env: Any) -> None:
+    from spry.common import WatermarkStrategy
+    from spry.datastream.connectors.base import Sink, Source
+    from spry.datastream.connectors.number_seq import NumberSequenceSource
+    from spry.metrics import MetricGroup
+
+    assert issubclass(NumberSequenceSource, Source) and Sink and MetricGroup
+    env = make_env(2)
+    numbers = env.from_source(NumberSequenceSource(1, 5), WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
+    assert sorted(collect(numbers)) == [1, 2, 3, 4, 5]
