@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -142,11 +143,16 @@ def _start(configuration: Configuration) -> Any:
     for key, value in given.items():
         conf.set(key, value)
     _quiet_logging(conf)
+    interrupt = signal.getsignal(signal.SIGINT)
     try:
         context = SparkContext(conf=conf)
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise JobSubmissionError(f"Spark did not start at master '{master}': {reason}") from error
+    finally:
+        # Spark's handler would kill all epochs at Ctrl-C; ours lets jobs close their functions.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, interrupt)
     logging.getLogger("py4j").setLevel(logging.ERROR)
     return context
 

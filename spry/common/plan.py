@@ -136,7 +136,7 @@ class EpochCommand:
     attempt: int
     epoch: int
     max_records: int = 1024
-    """Per source subtask."""
+    """Per source subtask; 0 reads nothing."""
     max_millis: int = 200
     """For all sources of a slot together."""
     max_bytes: int = 1 << 62

@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,8 @@ class JobMaster:
         self._pacer = self._make_pacer()
         self._wake = threading.Event()
         self._cancelling = False
-        self._in_epoch = False
+        self._at_work = False
+        self._keep_alive = configuration.get(SpryOptions.EPOCH_KEEP_ALIVE).to_millis() / 1000
         self._stop_file = os.path.join(tempfile.gettempdir(), f"spry-stop-{job_id}")
         self._epoch = 0
         self._records = 0
@@ -147,7 +149,7 @@ class JobMaster:
         breaker.start()
 
     def _break_off(self) -> None:
-        if self._in_epoch:
+        if self._at_work:
             self._job.cancel()
 
     def _run(self) -> None:
@@ -184,7 +186,8 @@ class JobMaster:
                 except Exception as error:
                     raise self._source_failure(head.name, error) from error
                 self._coordinators.append(coordinator)
-        reports = self._job.deploy()
+        with self._breakable():
+            reports = self._job.deploy()
         self.graph.transition_all(ExecutionState.INITIALIZING)
         self._check(reports)
         self.graph.transition_all(ExecutionState.RUNNING)
@@ -197,18 +200,24 @@ class JobMaster:
         while not self._cancelling and not self.graph.all_finished:
             for coordinator in self._coordinators:
                 self._guarded(coordinator, coordinator.discover)
+            command = self._command(reading=self._wait_for_readers())
             started = time.monotonic()
-            self._in_epoch = True
-            try:
-                reports = self._job.run_epoch(self._command(), f"{self.name}: epoch {self._epoch}")
-            finally:
-                self._in_epoch = False
+            with self._breakable():
+                reports = self._job.run_epoch(command, f"{self.name}: epoch {self._epoch}")
             pause = self._take_in(reports, time.monotonic() - started)
             if not self.graph.all_finished:
                 self._pause(reports, pause)
-                self._wait_for_readers()
 
-    def _command(self) -> EpochCommand:
+    @contextlib.contextmanager
+    def _breakable(self) -> Iterator[None]:
+        """While slots are at work that a cancellation may break off."""
+        self._at_work = True
+        try:
+            yield
+        finally:
+            self._at_work = False
+
+    def _command(self, reading: bool) -> EpochCommand:
         self._epoch += 1
         slots: dict[int, dict[tuple[int, int], Any]] = {}
         bases = {vertex.id: vertex.slot_base for vertex in self.graph.vertices}
@@ -221,7 +230,7 @@ class JobMaster:
             job_id=str(self.job_id),
             attempt=self._plan.attempt,
             epoch=self._epoch,
-            max_records=budget.max_records,
+            max_records=budget.max_records if reading else 0,
             max_millis=budget.max_millis,
             stop_file=self._stop_file,
             slots={slot: SlotCommand(events) for slot, events in slots.items()},
@@ -307,11 +316,17 @@ class JobMaster:
         if pause > 0 and not self._cancelling:
             self._wake.wait(pause)
 
-    def _wait_for_readers(self) -> None:
-        """Do not run away from the program that takes the collected records."""
+    def _wait_for_readers(self) -> bool:
+        """Do not run away from the program that takes the collected records.
+
+        Waits for it, but no longer than workers may be idle; whether there is room then.
+        """
+        deadline = time.monotonic() + self._keep_alive
         for buffer in self.submission.collectors.values():
-            while not self._cancelling and not buffer.wait_for_room(0.2):
-                continue
+            while not buffer.wait_for_room(0.2):
+                if self._cancelling or time.monotonic() > deadline:
+                    return False
+        return True
 
     # The end
 

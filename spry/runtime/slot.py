@@ -172,6 +172,8 @@ class Slot:
             events = mine.source_events.get((subtask.vertex.vertex_id, subtask.index))
             if events is not None:
                 subtask.handle_source_events(events)
+        if command.max_records <= 0:
+            return
         stop = _StopSign(command.stop_file)
         end = time.monotonic() + command.max_millis / 1000
         for number, subtask in enumerate(sources):

@@ -168,7 +168,7 @@ def test_a_slot_process_that_dies_fails_the_job(make_env: Any) -> None:
 
 
 def test_missing_file_and_refused_socket(make_env: Any, tmp_path: Any) -> None:
-    with pytest.raises(Exception, match="nowhere.txt"):
+    with pytest.raises(Exception, match=r"nowhere\.txt"):
         make_env().read_text_file(str(tmp_path / "nowhere.txt"))
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -185,7 +185,7 @@ def test_bad_options_name_the_nearest_valid_ones() -> None:
         StreamExecutionEnvironment.get_execution_environment(configuration)
     configuration = Configuration()
     configuration.set_string("execution.runtime-mode", "bach")
-    with pytest.raises(ConfigurationError, match="(?i)batch"):
+    with pytest.raises(ConfigurationError, match=r"(?i)batch"):
         StreamExecutionEnvironment.get_execution_environment(configuration)
 
 

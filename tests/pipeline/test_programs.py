@@ -349,3 +349,17 @@ def test_names_are_where_pyflink_has_them(make_env: Any) -> None:
     env = make_env(2)
     numbers = env.from_source(NumberSequenceSource(1, 5), WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
     assert sorted(collect(numbers)) == [1, 2, 3, 4, 5]
+
+
+def test_a_slow_reader_holds_the_job_back_and_keeps_it_alive(make_env: Any) -> None:
+    import time
+
+    options = {"spry.collect.buffer-records": "100", "spry.epoch.keep-alive": "300 ms", "spry.epoch.max-records": "200"}
+    env = make_env(1, **options)
+    with env.from_sequence(1, 5000).map(lambda n: n).execute_and_collect() as results:
+        first = next(results)
+        time.sleep(1.5)
+        client = results.get_job_client()
+        read = sum(v for k, v in client.get_metrics().items() if k.startswith("Source") and k.endswith("numRecordsIn"))
+        assert read < 1000  # It waited for us ...
+        assert [first, *results] == list(range(1, 5001))  # ... and nothing was lost.
