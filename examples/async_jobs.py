@@ -3,8 +3,8 @@
 import time
 
 from spry.common import WatermarkStrategy
-from spry.connectors.datagen import DataGeneratorSource
 from spry.datastream import MapFunction, RuntimeContext, StreamExecutionEnvironment
+from spry.datastream.connectors.datagen import DataGeneratorSource
 
 
 class Count(MapFunction):

@@ -10,7 +10,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from spry.common.sink import (
+from spry.datastream import StreamExecutionEnvironment
+from spry.datastream.connectors.base import (
     CommitRequest,
     Committer,
     CommitterInitContext,
@@ -19,7 +20,6 @@ from spry.common.sink import (
     WriterContext,
     WriterInitContext,
 )
-from spry.datastream import StreamExecutionEnvironment
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from spry.common import WatermarkStrategy
-from spry.common.source import (
+from spry.datastream import StreamExecutionEnvironment
+from spry.datastream.connectors.base import (
     Boundedness,
     InputStatus,
     ReaderOutput,
@@ -21,7 +22,6 @@ from spry.common.source import (
     SplitEnumerator,
     SplitEnumeratorContext,
 )
-from spry.datastream import StreamExecutionEnvironment
 
 
 @dataclass(frozen=True)

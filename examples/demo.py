@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from spry.common import Configuration, Types, WatermarkStrategy
-from spry.connectors.datagen import DataGeneratorSource
 from spry.datastream import KeyedProcessFunction, OutputTag, ProcessFunction, RuntimeContext, StreamExecutionEnvironment
+from spry.datastream.connectors.datagen import DataGeneratorSource
 from spry.datastream.state import ValueStateDescriptor
 
 SECONDS = 10

@@ -183,9 +183,7 @@ def ensure_venv(venv: str) -> None:
     log_path = os.path.join(ROOT, os.path.basename(venv) + "-setup.log")
     if os.path.exists(log_path):
         os.remove(log_path)
-    usable = os.path.exists(python) and runs(
-        python, f"import sys, pip; sys.exit(sys.version_info < {MIN_PYTHON!r})"
-    )
+    usable = os.path.exists(python) and runs(python, f"import sys, pip; sys.exit(sys.version_info < {MIN_PYTHON!r})")
     if usable:
         say("pyproject.toml has changed: bringing the environment up to date ...")
     else:

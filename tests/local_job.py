@@ -129,11 +129,12 @@ class LocalJob:
                 self._coordinators.append(SourceCoordinator(vertex.id, head.name, source, vertex.parallelism, {}))
         try:
             self._take_in(self._cluster.deploy())
+            for coordinator in self._coordinators:
+                coordinator.start()
+            self._tell_coordinators(self.reports)
         except BaseException:
             self.close()
             raise
-        for coordinator in self._coordinators:
-            coordinator.start()
 
     def step(self, max_records: int | None = None) -> list[SlotReport]:
         """One epoch."""
@@ -148,12 +149,15 @@ class LocalJob:
             max_records=max_records or self._max_records, max_millis=1 << 31, slots=self._cluster.commands(events)
         )
         self._take_in(reports)
+        self._tell_coordinators(reports)
+        return reports
+
+    def _tell_coordinators(self, reports: list[SlotReport]) -> None:
         for report in reports:
             for vertex in report.vertices:
                 for coordinator in self._coordinators:
                     if coordinator.vertex_id == vertex.vertex_id:
                         coordinator.take_in(vertex, report.host)
-        return reports
 
     def close(self) -> None:
         """Close what is open; closing again does nothing."""

@@ -195,6 +195,10 @@ class JobMaster:
             self.status = JobStatus.RUNNING
         for coordinator in self._coordinators:
             self._guarded(coordinator, coordinator.start)
+            for report in reports:
+                for told in report.vertices:
+                    if told.vertex_id == coordinator.vertex_id:  # A reader may ask for a split as soon as it starts.
+                        self._guarded(coordinator, coordinator.take_in, told, report.host)
 
     def _run_epochs(self) -> None:
         while not self._cancelling and not self.graph.all_finished:

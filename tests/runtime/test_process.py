@@ -9,7 +9,7 @@ import pytest
 from spry.common.elements import MAX_WATERMARK, MIN_TIMESTAMP, EndOfInput, Watermark, WatermarkStatus
 from spry.common.errors import InvalidProgramError, JobExecutionError
 from spry.common.operators import MapOperator, PrintOperator, SourceFunctionOperator
-from spry.datastream import KeyedProcessFunction, OutputTag, ProcessFunction, TimeDomain
+from spry.datastream import KeyedProcessFunction, OutputTag, ProcessFunction
 from spry.runtime.testing import ManualClock, OperatorHarness, StreamElement, description_of
 from spry.runtime.timers import TimerQueue
 
@@ -291,4 +291,3 @@ def test_a_clock_that_is_held() -> None:
     clock = ManualClock()
     clock.advance(5)
     assert clock() == clock.now == 5
-    assert TimeDomain.EVENT_TIME is not TimeDomain.PROCESSING_TIME

@@ -30,7 +30,7 @@ HUGE = {"spry.epoch.target-duration": "1 h"}
 
 def record(index: int) -> tuple[int, str]:
     """A key and a text that no other record has: about 200 bytes on the wire."""
-    return index % KEYS, f"{index:0187d}"
+    return index % KEYS, f"{index:0194d}"
 
 
 class Size(MapFunction):

@@ -25,6 +25,10 @@ from spry.datastream.state import ValueStateDescriptor
 
 SLOTS = 2
 SAMPLES = 10
+HOARDED = 0.25
+"""Objects of one class per epoch that count as hoarded."""
+
+Counts = dict[str, int]
 
 COLUMNS = {
     "epoch": "epoch",
@@ -125,6 +129,18 @@ class Probe:
         names = Counter(re.sub(r"[0-9]+", "N", thread.getName())[:60] for thread in found)
         return dict(names.most_common(20))
 
+    def instances(self) -> dict[str, int]:
+        """How many live objects of each class the JVM has."""
+        jvm = self._context._jvm
+        name = jvm.javax.management.ObjectName("com.sun.management:type=DiagnosticCommand")
+        signature = self._context._gateway.new_array(jvm.java.lang.String, 1)
+        signature[0] = "[Ljava.lang.String;"
+        arguments = self._context._gateway.new_array(jvm.java.lang.Object, 1)
+        arguments[0] = self._context._gateway.new_array(jvm.java.lang.String, 0)
+        server = jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer()
+        text = str(server.invoke(name, "gcClassHistogram", arguments, signature))
+        return {match[2]: int(match[1]) for match in re.finditer(r"^\s*\d+:\s+(\d+)\s+\d+\s+(\S+)", text, re.MULTILINE)}
+
     def _objects(self) -> int:
         """Objects of the JVM that the driver's Python holds on to."""
         server = self._context._gateway.java_gateway_server
@@ -146,10 +162,16 @@ def grown(samples: list[dict[str, float]]) -> list[str]:
     return found
 
 
-def watch(client: JobClient, probe: Probe, epochs: int) -> tuple[list[dict[str, float]], list[dict[str, int]]]:
-    """Take samples while the job runs, the last just before its end; and the JVM's threads at first and at last."""
+def hoarded(first: Counts, last: Counts, epochs: float) -> dict[str, int]:
+    """The classes of which every few epochs leave an object behind, with how many more there are."""
+    more = {name: count - first.get(name, 0) for name, count in last.items()}
+    return {name: count for name, count in sorted(more.items(), key=lambda item: -item[1]) if count > epochs * HOARDED}
+
+
+def watch(client: JobClient, probe: Probe, epochs: int) -> tuple[list[dict[str, float]], list[tuple[Counts, Counts]]]:
+    """Take samples while the job runs, the last just before its end; at first and at last the JVM's threads and objects."""
     samples: list[dict[str, float]] = []
-    names: list[dict[str, int]] = []
+    looks: list[tuple[Counts, Counts]] = []
     due = [epochs * number // SAMPLES for number in range(1, SAMPLES)] + [epochs - 5]
     result = client.get_job_execution_result()
     while due and not result.done():
@@ -158,12 +180,12 @@ def watch(client: JobClient, probe: Probe, epochs: int) -> tuple[list[dict[str, 
             due = [each for each in due if each > epoch]
             samples.append(probe.sample(epoch))
             if len(samples) == 1 or not due:
-                names.append(probe.thread_names())
+                looks.append((probe.thread_names(), probe.instances()))
             print(samples[-1], file=sys.stderr, flush=True)
         else:
             time.sleep(0.02)
     result.result()
-    return samples, names
+    return samples, looks
 
 
 def main() -> None:
@@ -181,15 +203,17 @@ def main() -> None:
                 .process(Count())
                 .add_sink(Discard())
             )
-            samples, names = watch(env.execute_async("soak"), probe, options.epochs)
+            samples, looks = watch(env.execute_async("soak"), probe, options.epochs)
         finally:
             context.stop()
-    growth = grown(samples)
+    (threads_before, objects_before), (threads_after, objects_after) = looks[0], looks[-1]
+    left = hoarded(objects_before, objects_after, samples[-1]["epoch"] - samples[0]["epoch"])
+    growth = [*grown(samples), *(f"objects of {name}: {count:,} more" for name, count in list(left.items())[:10])]
     publish(
         columns=list(COLUMNS.values()),
         rows=[[f"{sample[name]:,}" for name in COLUMNS] for sample in samples],
         figures={"grown": len(growth), **{f"{name} at the end": samples[-1][name] for name in ALLOWED}},
-        details={"samples": samples, "growth": growth, "threads": names},
+        details={"samples": samples, "growth": growth, "threads": [threads_before, threads_after]},
         load_before=load,
         notes=[
             *(f"GROWN: {text}" for text in growth),

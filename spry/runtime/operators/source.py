@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 from typing import Any
 
-from spry.common.elements import MAX_WATERMARK, NO_TIMESTAMP
+from spry.common.elements import MAX_WATERMARK, MIN_TIMESTAMP, NO_TIMESTAMP
 from spry.common.errors import InvalidProgramError
 from spry.common.plan import OperatorPlan, SourceEvents
 from spry.common.source import InputStatus, ReaderOutput, SourceReader, SourceReaderContext
@@ -44,6 +44,8 @@ class RunningSourceBase(Operator):
         self.ended = False
         self.backlog = True
         self.records = 0
+        self._watermark = MIN_TIMESTAMP
+        self._idle = False
         self._batch = _FIRST_BATCH
         self._enforce = compile_enforcer(plan.type_info) if plan.type_info is not None else None
 
@@ -76,13 +78,27 @@ class RunningSourceBase(Operator):
         """No record follows: event time is over."""
         self.ended = True
         self.backlog = False
-        self.output.emit_watermark(MAX_WATERMARK)
+        self.emit_watermark(MAX_WATERMARK)
 
     def emit(self, values: Sequence[Any], timestamps: Sequence[int] | None) -> None:
-        """Check and pass on a run of records."""
+        """Check and pass on a run of records. A source that emits is not idle."""
+        self.set_idle(False)
         if self._enforce is not None:
             values = list(map(self._enforce, values))
         self.output.emit(values, timestamps)
+
+    def emit_watermark(self, timestamp: int) -> None:
+        """Event time has advanced. It never goes back: an earlier watermark changes nothing."""
+        if timestamp > self._watermark:
+            self.set_idle(False)
+            self._watermark = timestamp
+            self.output.emit_watermark(timestamp)
+
+    def set_idle(self, idle: bool) -> None:
+        """The source becomes idle or active."""
+        if idle is not self._idle:
+            self._idle = idle
+            self.output.emit_status(idle)
 
     def take_requests(self) -> tuple[int, tuple[Any, ...]]:
         """Split requests and events for the enumerator since the last call."""
@@ -148,15 +164,15 @@ class _Output(ReaderOutput):
 
     def emit_watermark(self, timestamp: int) -> None:
         self.flush()
-        self._operator.output.emit_watermark(timestamp)
+        self._operator.emit_watermark(timestamp)
 
     def mark_idle(self) -> None:
         self.flush()
-        self._operator.output.emit_status(True)
+        self._operator.set_idle(True)
 
     def mark_active(self) -> None:
         self.flush()
-        self._operator.output.emit_status(False)
+        self._operator.set_idle(False)
 
     def flush(self) -> None:
         if self._values:

@@ -100,7 +100,6 @@ class RunningSourceFunctionOperator(RunningSourceBase):
         self._thread: threading.Thread | None = None
         self._failure: BaseException | None = None
         self._done = False
-        self._idle = False
 
     def open(self) -> None:
         opener = getattr(self._function, "open", None)
@@ -140,9 +139,6 @@ class RunningSourceFunctionOperator(RunningSourceBase):
 
         def flush() -> None:
             if values:
-                if self._idle:
-                    self._idle = False
-                    self.output.emit_status(False)
                 self.emit(values.copy(), stamps.copy() if timestamped else None)
                 values.clear()
                 stamps.clear()
@@ -150,11 +146,10 @@ class RunningSourceFunctionOperator(RunningSourceBase):
         for value, stamp in items:
             if value.__class__ is Watermark:
                 flush()
-                self.output.emit_watermark(value.timestamp)
+                self.emit_watermark(value.timestamp)
             elif value.__class__ is WatermarkStatus:
                 flush()
-                self._idle = True
-                self.output.emit_status(True)
+                self.set_idle(True)
             else:
                 values.append(value)
                 stamps.append(stamp)
