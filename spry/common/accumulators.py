@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from typing import Any, Generic, TypeVar
 
@@ -26,6 +27,7 @@ __all__ = [
     "LongCounter",
     "LongMaximum",
     "LongMinimum",
+    "combine_accumulators",
     "merge_accumulators",
 ]
 
@@ -203,19 +205,26 @@ class ListAccumulator(Accumulator[Any, list[Any]]):
 
 def merge_accumulators(parts: list[dict[str, Accumulator[Any, Any]]]) -> dict[str, Any]:
     """The merged values of many subtasks' accumulators, by name."""
-    import copy
+    return {name: accumulator.get_local_value() for name, accumulator in combine_accumulators(parts).items()}
 
+
+def combine_accumulators(parts: list[dict[str, Accumulator[Any, Any]]]) -> dict[str, Accumulator[Any, Any]]:
+    """One accumulator per name, merged of all that have the name. What is given stays as it is."""
     merged: dict[str, Accumulator[Any, Any]] = {}
+    own: set[str] = set()
     for part in parts:
         for name, accumulator in part.items():
             known = merged.get(name)
             if known is None:
-                merged[name] = copy.deepcopy(accumulator)
+                merged[name] = accumulator
             elif type(known) is not type(accumulator):
                 raise TypeError(
                     f"accumulator '{name}' is a {type(known).__name__} in one operator and a "
                     f"{type(accumulator).__name__} in another: use another name for one of them"
                 )
             else:
+                if name not in own:
+                    known = merged[name] = copy.deepcopy(known)
+                    own.add(name)
                 known.merge(accumulator)
-    return {name: accumulator.get_local_value() for name, accumulator in merged.items()}
+    return merged

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 import cloudpickle
 
 from spry.common.errors import FailureInfo
-from spry.common.plan import EdgePlan, EpochCommand, ExecutionState, JobPlan, SlotCommand, SlotReport
+from spry.common.plan import EdgePlan, EpochCommand, ExecutionState, JobPlan, SlotCommand, SlotReport, VertexReport
 from spry.runtime.blocks import Block, decode_block, peek_edge
 from spry.runtime.clock import Clock, system_clock
 from spry.runtime.context import SlotServices
@@ -209,12 +209,17 @@ class Slot:
 
     def report(self, epoch: int) -> SlotReport:
         """What the driver should know; printed lines and collected records go with it, once."""
+        vertices: list[VertexReport] = []
+        try:
+            vertices = [subtask.report() for subtask in self._subtasks.values()]
+        except Exception as error:
+            self._fail(error)
         report = SlotReport(
             slot=self.slot,
             epoch=epoch,
             pid=os.getpid(),
             host=socket.gethostname(),
-            vertices=[subtask.report() for subtask in self._subtasks.values()],
+            vertices=vertices,
             lines=self.services.lines[:],
             collected={name: values[:] for name, values in self.services.collected.items() if values},
             failure=self.failure,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from spry.common.accumulators import combine_accumulators
 from spry.common.elements import ControlElement
 from spry.common.plan import EdgePlan, ExecutionState, JobPlan, SourceEvents, VertexPlan, VertexReport
 from spry.common.type_checks import compile_enforcer
@@ -175,10 +176,9 @@ class Subtask:
 
     def report(self) -> VertexReport:
         """What this subtask has done so far."""
-        accumulators: dict[str, Any] = {}
+        accumulators = combine_accumulators([context.accumulators for context in self.contexts])
         metrics: dict[str, Any] = {}
         for context in self.contexts:
-            accumulators.update(context.accumulators)
             metrics.update({f"{context.operator.name}.{k}": v for k, v in context.metrics.values().items()})
         report = VertexReport(
             vertex_id=self.vertex.vertex_id,
