@@ -411,7 +411,7 @@ class SlotCluster:
                 for target, payload in slot.run_level(level, command, payloads):
                     outgoing[target].append(payload)
             incoming = outgoing
-        if any(incoming):
+        if any(peek_edge(payload) >= 0 for payloads in incoming for payload in payloads):
             raise RuntimeError("blocks are left over after the last level")
         return [_travelled(slot.end_epoch(command)) for slot in self.slots]
 

@@ -11,6 +11,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
+import cloudpickle
+
 from spry.common.elements import MAX_WATERMARK, NO_TIMESTAMP, ControlElement, Watermark
 from spry.common.keys import stable_hash
 from spry.runtime.context import SubtaskContext
@@ -68,7 +70,7 @@ class RunningGroupByKeyOperator:
             parts[(stable_hash(key) >> 12) % _FILES][key] = records
         for file, part in zip(self._files, parts, strict=True):
             if part:
-                pickle.dump(part, file, 5)
+                file.write(_pickled(part))
         self._values = {}
         self._count = 0
 
@@ -104,6 +106,14 @@ class RunningGroupByKeyOperator:
                 yield
             groups.clear()
         self._chain.control(Watermark(MAX_WATERMARK))
+
+
+def _pickled(part: Any) -> bytes:
+    try:
+        return pickle.dumps(part, 5)
+    except Exception:
+        payload: bytes = cloudpickle.dumps(part, 5)  # Instances of classes that are defined inside a function.
+        return payload
 
 
 def _stamp(record: tuple[Any, int]) -> int:

@@ -143,9 +143,12 @@ class RunningSinkOperator(Operator):
             raise RuntimeError(f"{len(requests)} transaction(s) could not be committed in {_COMMIT_TRIES} tries")
 
     def close(self) -> None:
-        for closable in (self._writer, self._committer):
-            if closable is not None:
-                closable.close()
+        try:
+            if self._writer is not None:
+                self._writer.close()
+        finally:
+            if self._committer is not None:
+                self._committer.close()
 
 
 class RunningPrintOperator(Operator):
