@@ -25,8 +25,11 @@ from spry.datastream.state import ValueStateDescriptor
 
 SLOTS = 2
 SAMPLES = 10
+SETTLED = 3
+"""From this sample on, what Spark keeps of past jobs has reached its bounds."""
 HOARDED = 0.25
-"""Objects of one class per epoch that count as hoarded."""
+"""Objects of one class per epoch that count as hoarded; but not fewer than some thousand, which come and go."""
+NOISE = 3000
 
 Counts = dict[str, int]
 
@@ -131,14 +134,17 @@ class Probe:
 
     def instances(self) -> dict[str, int]:
         """How many live objects of each class the JVM has."""
-        jvm = self._context._jvm
-        name = jvm.javax.management.ObjectName("com.sun.management:type=DiagnosticCommand")
-        signature = self._context._gateway.new_array(jvm.java.lang.String, 1)
+        jvm, array = self._context._jvm, self._context._gateway.new_array
+        signature, arguments = array(jvm.java.lang.String, 1), array(jvm.java.lang.Object, 1)
         signature[0] = "[Ljava.lang.String;"
-        arguments = self._context._gateway.new_array(jvm.java.lang.Object, 1)
-        arguments[0] = self._context._gateway.new_array(jvm.java.lang.String, 0)
-        server = jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer()
-        text = str(server.invoke(name, "gcClassHistogram", arguments, signature))
+        arguments[0] = array(jvm.java.lang.String, 0)
+        call = array(jvm.java.lang.Object, 4)
+        call[0] = jvm.javax.management.ObjectName("com.sun.management:type=DiagnosticCommand")
+        call[1], call[2], call[3] = "gcClassHistogram", arguments, signature
+        # The server's own class is not public: its method has to be called through the interface.
+        interface = jvm.java.lang.Class.forName("javax.management.MBeanServerConnection")
+        method = next(each for each in interface.getMethods() if each.getName() == "invoke")
+        text = str(method.invoke(jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer(), call))
         return {match[2]: int(match[1]) for match in re.finditer(r"^\s*\d+:\s+(\d+)\s+\d+\s+(\S+)", text, re.MULTILINE)}
 
     def _objects(self) -> int:
@@ -165,11 +171,15 @@ def grown(samples: list[dict[str, float]]) -> list[str]:
 def hoarded(first: Counts, last: Counts, epochs: float) -> dict[str, int]:
     """The classes of which every few epochs leave an object behind, with how many more there are."""
     more = {name: count - first.get(name, 0) for name, count in last.items()}
-    return {name: count for name, count in sorted(more.items(), key=lambda item: -item[1]) if count > epochs * HOARDED}
+    return {
+        name: count
+        for name, count in sorted(more.items(), key=lambda item: -item[1])
+        if count > max(NOISE, epochs * HOARDED)
+    }
 
 
 def watch(client: JobClient, probe: Probe, epochs: int) -> tuple[list[dict[str, float]], list[tuple[Counts, Counts]]]:
-    """Take samples while the job runs, the last just before its end; at first and at last the JVM's threads and objects."""
+    """Take samples the last just before its end; and twice the JVM's threads and objects."""
     samples: list[dict[str, float]] = []
     looks: list[tuple[Counts, Counts]] = []
     due = [epochs * number // SAMPLES for number in range(1, SAMPLES)] + [epochs - 5]
@@ -179,7 +189,7 @@ def watch(client: JobClient, probe: Probe, epochs: int) -> tuple[list[dict[str, 
         if epoch >= due[0]:
             due = [each for each in due if each > epoch]
             samples.append(probe.sample(epoch))
-            if len(samples) == 1 or not due:
+            if len(samples) == SETTLED or not due:
                 looks.append((probe.thread_names(), probe.instances()))
             print(samples[-1], file=sys.stderr, flush=True)
         else:
@@ -207,7 +217,7 @@ def main() -> None:
         finally:
             context.stop()
     (threads_before, objects_before), (threads_after, objects_after) = looks[0], looks[-1]
-    left = hoarded(objects_before, objects_after, samples[-1]["epoch"] - samples[0]["epoch"])
+    left = hoarded(objects_before, objects_after, samples[-1]["epoch"] - samples[SETTLED - 1]["epoch"])
     growth = [*grown(samples), *(f"objects of {name}: {count:,} more" for name, count in list(left.items())[:10])]
     publish(
         columns=list(COLUMNS.values()),
