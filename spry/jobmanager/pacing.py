@@ -13,6 +13,7 @@ __all__ = ["EpochBudget", "EpochPacer"]
 _FIRST_RECORDS = 512
 _GROWTH = 8.0
 _FORGET = 1.02
+_NEXT_TO_NOTHING = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,10 @@ class EpochPacer:
 
         Returns the pause before the next epoch.
         """
-        self._fixed = min(self._fixed * _FORGET, seconds)
+        # Only epochs with next to nothing to read tell that the fixed cost has risen. The others take as long as they may:
+        # to learn from these, too, would let their length and what is allowed raise each other without end.
+        forget = _FORGET if most_read <= _NEXT_TO_NOTHING else 1.0
+        self._fixed = min(self._fixed * forget, seconds)
         # On a slow cluster the fixed cost alone may exceed the target: then half of an epoch is work.
         target = max(self._target, 2 * self._fixed)
         if seconds > target:
