@@ -100,6 +100,11 @@ class _Named:
             raise ValueError(f"operator '{target.name}' is not parallel: its parallelism must be 1, not {parallelism}")
         target.parallelism = parallelism
 
+    def _set_max_parallelism(self, max_parallelism: int) -> None:
+        if not isinstance(max_parallelism, int) or not 1 <= max_parallelism <= 1 << 15:
+            raise ValueError(f"max parallelism must be from 1 to {1 << 15}, not {max_parallelism!r}")
+        self._operator("set_max_parallelism").max_parallelism = max_parallelism
+
     def _set_group(self, group: str | SlotSharingGroup, environment: StreamExecutionEnvironment) -> None:
         if isinstance(group, SlotSharingGroup):
             environment.register_slot_sharing_group(group)
@@ -138,9 +143,7 @@ class DataStream(_Named):
 
     def set_max_parallelism(self, max_parallelism: int) -> DataStream:
         """The number of key groups: how far the operator can ever be rescaled."""
-        if not isinstance(max_parallelism, int) or not 1 <= max_parallelism <= 1 << 15:
-            raise ValueError(f"max parallelism must be from 1 to {1 << 15}, not {max_parallelism!r}")
-        self._operator("set_max_parallelism").max_parallelism = max_parallelism
+        self._set_max_parallelism(max_parallelism)
         return self
 
     def force_non_parallel(self) -> DataStream:
@@ -514,7 +517,7 @@ class DataStreamSink(_Named):
 
     def set_max_parallelism(self, max_parallelism: int) -> DataStreamSink:
         """How far the sink can ever be rescaled."""
-        self._operator("set_max_parallelism").max_parallelism = max_parallelism
+        self._set_max_parallelism(max_parallelism)
         return self
 
     def set_description(self, description: str) -> DataStreamSink:
