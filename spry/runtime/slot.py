@@ -7,6 +7,7 @@ import os
 import pickle
 import socket
 import struct
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 
@@ -53,7 +54,7 @@ class Slot:
         self.failure: FailureInfo | None = None
         self._aborted = False
         self._outgoing: list[Addressed] = []
-        self._sent_bytes = 0
+        self._passed_on = 0
         self._busy = 0.0
         self._vertices = {vertex.vertex_id: vertex for vertex in job.vertices}
         self._edges = {edge.edge_id: edge for edge in job.edges}
@@ -71,10 +72,11 @@ class Slot:
             for _ in self._subtasks[edge.target_vertex].process(block):
                 pass
         else:
+            self._passed_on += int(record_bytes * len(block.values))
             self._parking[vertex.level].put(block, record_bytes)
 
     def send(self, edge: EdgePlan, target: int, payload: bytes) -> None:
-        self._sent_bytes += len(payload)
+        self._passed_on += len(payload)
         self._outgoing.append((self._vertices[edge.target_vertex].slot_base + target, payload))
 
     @property
@@ -87,6 +89,7 @@ class Slot:
     def deploy(self) -> SlotReport:
         """Make the subtasks and open their functions."""
         try:
+            _make_room_for_calls(sum(len(vertex.operators) for vertex in self.job.vertices))
             for vertex in self.job.vertices:
                 index = self.slot - vertex.slot_base
                 if 0 <= index < vertex.parallelism:
@@ -122,7 +125,7 @@ class Slot:
         started = time.perf_counter()
         source = iter(incoming)
         if level == 0:
-            self._sent_bytes = 0
+            self._passed_on = 0
             self._busy = 0.0
         if not self._aborted:
             try:
@@ -181,7 +184,7 @@ class Slot:
             budget = Budget(
                 command.max_records,
                 time.monotonic() + share,
-                lambda: self._sent_bytes >= command.max_bytes or stop.is_up(),
+                lambda: self._passed_on >= command.max_bytes or stop.is_up(),
             )
             for _ in subtask.run_source(budget):
                 yield from self._drain()
@@ -232,6 +235,11 @@ class Slot:
         for values in self.services.collected.values():
             values.clear()
         return report
+
+
+def _make_room_for_calls(operators: int) -> None:
+    """Within a slot, records and watermarks go from operator to operator by calls: long graphs need a deep stack."""
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), 1000 + 20 * operators))
 
 
 def encode_report(report: SlotReport) -> bytes:

@@ -174,3 +174,18 @@ def test_a_map_may_return_none_and_lists() -> None:
     with OperatorHarness([MapOperator(lambda n: None), MapOperator(lambda n: [n])]) as harness:
         harness.push(1)
         assert harness.values() == [[None]]
+
+
+@pytest.mark.parametrize("chaining", [True, False])
+def test_hundreds_of_operators_one_behind_the_other(chaining: bool) -> None:
+    class Pass(ProcessFunction):
+        def process_element(self, value: Any, ctx: ProcessFunction.Context) -> Any:
+            yield value + 1
+
+    env, job = program(1, chaining=chaining)
+    stream: Any = env.from_collection([0])
+    for _ in range(300):
+        stream = stream.process(Pass())
+    result = job.collect(stream)
+    job.run()
+    assert result == [300]
