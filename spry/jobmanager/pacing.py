@@ -54,7 +54,7 @@ class EpochPacer:
 
         Returns the pause before the next epoch.
         """
-        # Only epochs with next to nothing to read tell that the fixed cost has risen. The others take as long as they may:
+        # Only epochs with next to nothing to read tell that the fixed cost has risen. Others take as long as they may:
         # to learn from these, too, would let their length and what is allowed raise each other without end.
         forget = _FORGET if most_read <= _NEXT_TO_NOTHING else 1.0
         self._fixed = min(self._fixed * forget, seconds)
