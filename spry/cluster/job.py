@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import pickle
+import sys
 import threading
 from typing import Any
 
@@ -82,12 +83,15 @@ class SparkJob:
 
         context = self._context
         with _WRAPPING:
-            known = context.environment
+            known, python = context.environment, context.pythonExec
             try:
+                if context.master.startswith("local"):
+                    # On this machine: the interpreter that runs the program, whatever 'python3' is.
+                    context.pythonExec = sys.executable
                 context.environment = {**known, "SPRY_SLOT": self._names[slot]}
                 return _wrap_function(context, task, NoOpSerializer(), NoOpSerializer())
             finally:
-                context.environment = known
+                context.environment, context.pythonExec = known, python
 
     def _stage(self, parts: list[tuple[Any, Any]]) -> Any:
         """One stage: per slot a task over its input."""

@@ -23,12 +23,14 @@ __all__ = ["get_spark_context", "release_thread"]
 
 _LOCK = threading.Lock()
 
-_DEFAULTS = {
-    # A task that is run twice would apply an epoch twice: the job restarts instead.
+_AGAINST_REPEATS = {
+    # A task that is run twice would apply an epoch twice: the job fails instead.
     "spark.task.maxFailures": "1",
     "spark.stage.maxConsecutiveAttempts": "1",
     "spark.speculation": "false",
     "spark.dynamicAllocation.enabled": "false",
+}
+_DEFAULTS = _AGAINST_REPEATS | {
     # Over TCP every Python task waits 40 ms for a delayed acknowledgement.
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.python.worker.reuse": "true",
@@ -106,12 +108,26 @@ def _check_active(context: Any, configuration: Configuration) -> None:
             "the active Spark application has spark.python.worker.reuse=false, but a slot lives in a Python "
             "worker that is used again: start the session without that setting"
         )
+    risky = [key for key, wanted in _AGAINST_REPEATS.items() if _differs(context, conf.get(key), wanted)]
+    if risky:
+        warnings.warn(
+            "the Spark application may run a task of a slot twice, which then fails the job: start it with "
+            + ", ".join(f"{key}={_AGAINST_REPEATS[key]}" for key in risky),
+            stacklevel=2,
+        )
     given = {key: value for key, value in configuration.to_dict().items() if key.startswith("spark.")}
     ignored = [key for key, value in given.items() if conf.get(key) != value]
     if ignored:
         warnings.warn(
             f"Spark is running already, so these settings have no effect: {', '.join(sorted(ignored))}", stacklevel=2
         )
+
+
+def _differs(context: Any, value: str | None, wanted: str) -> bool:
+    """Whether a setting is not as wanted. Local Spark never repeats a task."""
+    if context.master.startswith("local"):
+        return False
+    return value != wanted if wanted == "1" else value is not None and value.lower() != wanted
 
 
 def release_thread() -> None:

@@ -190,6 +190,7 @@ class ShippedFiles:
 def prepare_worker(payload: bytes, resolve_file: ShippedFiles) -> JobPlan:
     """Make this process ready for the job, then decode its plan."""
     head = _peek(payload)
+    _check_versions(head.versions)
     for path in reversed(head.python_path):
         if path not in sys.path and os.path.isdir(path):
             sys.path.append(path)
@@ -216,7 +217,22 @@ class Head:
         self.python_files = plan.python_files
         self.python_archives = plan.python_archives
         self.requirements = requirements
+        self.versions = _versions()
         self.plan = payload
+
+
+def _versions() -> dict[str, str]:
+    """What must be the same here and there, so that functions survive the journey."""
+    return {"Python": f"{sys.version_info[0]}.{sys.version_info[1]}", "cloudpickle": cloudpickle.__version__}
+
+
+def _check_versions(driver: dict[str, str]) -> None:
+    for name, version in _versions().items():
+        if driver[name] != version:
+            raise JobSubmissionError(
+                f"the program runs with {name} {driver[name]}, but the worker {sys.executable} has {version}: "
+                "set PYSPARK_PYTHON (or spark.pyspark.python) to an interpreter like the program's"
+            )
 
 
 def _peek(payload: bytes) -> Head:

@@ -352,6 +352,13 @@ class SpryOptions(OptionGroup):
         .with_minimum(0)
         .with_description("The most records that a source subtask reads in an epoch. 0 sets no limit.")
     )
+    EPOCH_MAX_SIZE = (
+        _key("spry.epoch.max-size")
+        .memory_type()
+        .default_value(512 << 20)
+        .with_minimum(1)
+        .with_description("How much data of an epoch a slot passes on, about, before its sources stop reading.")
+    )
     EPOCH_INTERVAL = (
         _key("spry.epoch.interval")
         .duration_type()

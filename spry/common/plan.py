@@ -140,6 +140,7 @@ class EpochCommand:
     max_millis: int = 200
     """For all sources of a slot together."""
     max_bytes: int = 1 << 62
+    """For what a slot passes on; sources stop reading past it."""
     stop_file: str = ""
     """Sources stop reading when this file appears: the job is being cancelled. Seen on the driver's machine only."""
     slots: dict[int, SlotCommand] = field(default_factory=dict)

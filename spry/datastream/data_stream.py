@@ -402,13 +402,23 @@ class DataStream(_Named):
             raise ValueError(f"limit must be a non-negative int, not {limit!r}")
         collect_id = uuid.uuid4().hex
         buffer = CollectBuffer(self._environment._configuration.get(SpryOptions.COLLECT_BUFFER_RECORDS))
-        self._sink("Sink: Collect", CollectOperator(collect_id))
+        sink = self._sink("Sink: Collect", CollectOperator(collect_id))
+        sink._operator("execute_and_collect").parallelism = _parallelism_of(self._transformation)
         client = self._environment._submit(job_execution_name or "DataStream Collect", {collect_id: buffer})
         iterator = CloseableIterator(client, buffer)
         if limit is None:
             return iterator
         with iterator:
             return [value for value, _ in zip(iterator, range(limit), strict=False)] if limit else []
+
+
+def _parallelism_of(transformation: Transformation) -> int | None:
+    """The parallelism of the operator whose results the stream has, so that a sink can be chained to it."""
+    if isinstance(transformation, OperatorTransformation):
+        return transformation.parallelism
+    if isinstance(transformation, SideOutputTransformation):
+        return _parallelism_of(transformation.input)
+    return None
 
 
 class KeyedStream(DataStream):

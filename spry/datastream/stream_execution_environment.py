@@ -363,13 +363,14 @@ class StreamExecutionEnvironment:
                 client.cancel().result(10)
             raise
 
-    def execute_async(self, job_name: str = _DEFAULT_JOB_NAME) -> JobClient:
+    def execute_async(self, job_name: str | None = None) -> JobClient:
         """Start the program and go on; the client tells how it is doing."""
         return self._submit(job_name, {})
 
     def _submit(self, job_name: str | None, collectors: dict[str, CollectBuffer]) -> JobClient:
         if StreamExecutionEnvironment._on_submit is not None:
-            client: JobClient = StreamExecutionEnvironment._on_submit(self, job_name or _DEFAULT_JOB_NAME)
+            name = job_name or self._configuration.get(PipelineOptions.NAME) or _DEFAULT_JOB_NAME
+            client: JobClient = StreamExecutionEnvironment._on_submit(self, name)
             return client
         validate(self._configuration)
         configuration = Configuration(self._configuration)

@@ -68,6 +68,7 @@ class JobMaster:
         self._wake = threading.Event()
         self._cancelling = False
         self._at_work = False
+        self._max_bytes = configuration.get(SpryOptions.EPOCH_MAX_SIZE)
         self._keep_alive = configuration.get(SpryOptions.EPOCH_KEEP_ALIVE).to_millis() / 1000
         self._stop_file = os.path.join(tempfile.gettempdir(), f"spry-stop-{job_id}")
         self._epoch = 0
@@ -236,6 +237,7 @@ class JobMaster:
             epoch=self._epoch,
             max_records=budget.max_records if reading else 0,
             max_millis=budget.max_millis,
+            max_bytes=self._max_bytes,
             stop_file=self._stop_file,
             slots={slot: SlotCommand(events) for slot, events in slots.items()},
         )
