@@ -13,7 +13,6 @@ from spry.cli.program import Program
 from spry.cli.running import configured
 from spry.common.configuration import Configuration
 from spry.common.errors import ExecutionError
-from spry.datastream import stream_execution_environment as environment_module
 from spry.datastream.stream_execution_environment import StreamExecutionEnvironment
 from spry.graph.stream_graph import StreamGraph
 
@@ -29,8 +28,7 @@ class _Submitted(BaseException):
 
 
 def _take(env: StreamExecutionEnvironment, job_name: str) -> NoReturn:
-    name = None if job_name == environment_module._DEFAULT_JOB_NAME else job_name
-    raise _Submitted(env.get_stream_graph(name))
+    raise _Submitted(env.get_stream_graph(job_name))
 
 
 def _printing_to_stderr(wanted: bool) -> AbstractContextManager[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import dis
 import types
 from typing import Any
 
@@ -72,6 +73,7 @@ class FunctionOperator(Operator):
 
 
 _ATOMIC = (int, float, complex, str, bytes, bool, type(None), type, types.ModuleType)
+_STORES = {"STORE_GLOBAL", "STORE_ATTR"}
 _STATELESS_MODULES = frozenset({"math", "operator", "re", "json", "time", "string", "cmath", "statistics"})
 
 
@@ -89,6 +91,9 @@ def is_pure(function: Any) -> bool:
 
 
 def _is_pure_code(code: types.CodeType, names: dict[str, Any]) -> bool:
+    stores = {instruction.opname for instruction in dis.get_instructions(code)} & _STORES
+    if "STORE_GLOBAL" in stores or (stores and any(isinstance(names.get(name), type) for name in code.co_names)):
+        return False  # It may keep what it is given in a global, or in a class.
     for name in code.co_names:
         if name in names:
             value = names[name]
