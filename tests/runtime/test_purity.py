@@ -23,7 +23,7 @@ class Event:
 
 def with_closure() -> Callable[[Any], Any]:
     kept: list[Any] = []
-    return lambda v: kept.append(v) or kept
+    return lambda v: kept.__iadd__([v])
 
 
 def helper(value: Any) -> Any:
@@ -73,12 +73,12 @@ PURE: list[Any] = [
     lambda v: Event(v),
     lambda v: sorted(v.items()),
     changes_its_argument,
-    lambda v: [helper_value for helper_value in v],
+    lambda v: [part * 2 for part in v],
 ]
 
 NOT_PURE: list[Any] = [
     with_closure(),
-    lambda v: _KEPT.append(v) or _KEPT,
+    lambda v: _KEPT.__iadd__([v]),
     lambda v, kept=_KEPT: kept,
     lambda v, *, kept=_KEPT: kept,
     lambda v: [_KEPT for _ in v],
