@@ -49,6 +49,7 @@ COLUMNS = {
     "driver_open": "driver open",
     "py4j": "py4j objects",
     "rdds": "cached RDDs",
+    "exit_files": "exit files",
 }
 ALLOWED = {
     # What may grow: by so much, or by this part of what it was.
@@ -66,6 +67,7 @@ ALLOWED = {
     "slots_open": (2, 0.0),
     "driver_open": (3, 0.0),
     "py4j": (200, 0.0),
+    "exit_files": (100, 0.0),
 }
 
 
@@ -114,6 +116,7 @@ class Probe:
             "driver_open": open_files(int(driver)),
             "py4j": self._objects(),
             "rdds": self._context._jsc.getPersistentRDDs().size(),
+            "exit_files": self._exit_files(),
         }
         self._last = (time.monotonic(), epoch)
         return taken
@@ -125,6 +128,15 @@ class Probe:
             self._context._jvm.java.lang.System.gc()
             used.append(self._runtime.totalMemory() - self._runtime.freeMemory())
         return round(float(min(used)) / 1e6, 1)
+
+    def _exit_files(self) -> int:
+        """The paths that the JVM will delete when it ends, and keeps until then; -1 if it does not let us look."""
+        try:
+            field = self._context._jvm.java.lang.Class.forName("java.io.DeleteOnExitHook").getDeclaredField("files")
+            field.setAccessible(True)
+            return int(field.get(None).size())
+        except Exception:
+            return -1
 
     def thread_names(self) -> dict[str, int]:
         """The JVM's threads by name, numbers left out."""
@@ -202,7 +214,8 @@ def main() -> None:
     options = parse(__doc__, records=0, epochs=5000)
     load = load_average()
     with tempfile.TemporaryDirectory(prefix="spry-soak-") as directory:
-        env = environment(SLOTS, {"spry.epoch.max-records": "1", "spark.local.dir": directory})
+        options_of_spark = {"spark.local.dir": directory, "spark.python.unix.domain.socket.dir": directory}
+        env = environment(SLOTS, {"spry.epoch.max-records": "1", **options_of_spark})
         context, _ = get_spark_context(env.get_configuration())
         try:
             probe = Probe(context, directory)
@@ -229,7 +242,8 @@ def main() -> None:
             *(f"GROWN: {text}" for text in growth),
             *([] if growth else ["nothing grew between the first samples and the last"]),
             "heap: after a garbage collection; RSS in MB; of the slots the largest; "
-            "py4j objects: those of the JVM that the driver's Python holds",
+            "py4j objects: those of the JVM that the driver's Python holds; "
+            "exit files: paths that the JVM keeps in mind to delete at its end",
         ],
     )
 
