@@ -159,18 +159,18 @@ class SparkJob:
         return self._jvm.org.apache.spark.api.java.JavaPairRDD.fromRDD(pairs, tag, tag).keys().rdd()
 
     def _collect(self, stage: Any, description: str) -> list[SlotReport]:
+        """Run a Spark job; its results are the slots' reports.
+
+        They come over py4j. Spark's own way for Python, a socket per job, leaves the socket's path in the JVM for ever.
+        """
         from py4j.protocol import Py4JError
-        from pyspark.serializers import NoOpSerializer
-        from pyspark.util import _load_from_socket
 
         context = self._context
         context.setLocalProperty("spark.jobGroup.id", self._group)
         context.setLocalProperty("spark.job.description", description)
         context.setLocalProperty("spark.job.interruptOnCancel", "true")
         try:
-            address = self._jvm.PythonRDD.collectAndServe(stage.rdd())
-            with _load_from_socket(address, NoOpSerializer()) as stream:
-                payloads = list(stream)
+            payloads = [bytes(payload) for payload in stage.collect()]
         except Py4JError as error:
             raise self._explain(error) from None
         except (OSError, EOFError) as error:
