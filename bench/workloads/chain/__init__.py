@@ -11,7 +11,7 @@ def _engines(steps: int) -> tuple[Engine, ...]:
         Engine(
             "spry",
             "bench.workloads.chain.run_spry",
-            records=10_000_000,
+            records=40_000_000,
             arguments=arguments,
             measured="1 slot; from the start of the first epoch to the end of the job",
         ),

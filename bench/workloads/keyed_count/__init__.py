@@ -10,7 +10,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
             Engine(
                 "spry",
                 "bench.workloads.keyed_count.run_spry",
-                records=20_000_000,
+                records=60_000_000,
                 measured="2 slots; from the start of the first epoch to the end of the job",
             ),
             Engine(
