@@ -41,7 +41,7 @@ def new_environment(
 
 def program(parallelism: int = 1, **settings: Any) -> tuple[StreamExecutionEnvironment, LocalJob]:
     """A new environment, and the job that its program will be."""
-    reads = {name: settings.pop(name) for name in ("max_records", "seed", "park_bytes", "epochs") if name in settings}
+    reads = {name: settings.pop(name) for name in ("max_records", "seed", "epochs") if name in settings}
     env = new_environment(parallelism, **settings)
     return env, LocalJob(env, **reads)
 
@@ -59,7 +59,6 @@ class LocalJob:
         *,
         max_records: int = 1000,
         seed: int | None = None,
-        park_bytes: int = 64 << 20,
         epochs: int = 2000,
         seconds: float = 30.0,
     ) -> None:
@@ -70,7 +69,7 @@ class LocalJob:
         self.metrics: dict[str, Any] = {}
         self.epoch_count = 0
         self.reports: list[SlotReport] = []
-        self._max_records, self._seed, self._park_bytes = max_records, seed, park_bytes
+        self._max_records, self._seed = max_records, seed
         self._epochs, self._seconds = epochs, seconds
         self._collected: dict[str, list[Any]] = {}
         self._graph: ExecutionGraph | None = None
@@ -121,7 +120,7 @@ class LocalJob:
             object_reuse=configuration.get(PipelineOptions.OBJECT_REUSE),
             cached_files={},
         )
-        self._cluster = SlotCluster(plan, self.clock, self._seed, self._park_bytes)
+        self._cluster = SlotCluster(plan, self.clock, self._seed)
         for vertex in graph.vertices:
             head = vertex.job_vertex.head
             if isinstance(head.description, SourceOperator):

@@ -64,8 +64,7 @@ class DeployTask:
         try:
             files = ShippedFiles()
             job: JobPlan = prepare_worker(self._plan.value, files)
-            park = int(job.configuration.get("spry.slot.memory.park.bytes", 64 << 20))
-            slot = Slot(job, self._slot, files, park)
+            slot = Slot(job, self._slot, files)
         except Exception as error:
             info = failure_of(error)
             return encode_report(SlotReport(self._slot, 0, os.getpid(), failure=info))

@@ -378,13 +378,6 @@ class SpryOptions(OptionGroup):
         .with_minimum(1)
         .with_description("After this time without one, an epoch runs in any case: Spark ends workers that are idle.")
     )
-    SLOT_MEMORY_PARK = (
-        _key("spry.slot.memory.park")
-        .memory_type()
-        .default_value(128 << 20)
-        .with_minimum(0)
-        .with_description("How much data for later levels a slot keeps in memory; what is more goes to the local disk.")
-    )
     PROGRESS = (
         _key("spry.progress")
         .enum_type(ProgressMode)

@@ -82,8 +82,6 @@ class JobMaster:
 
     def _make_plan(self) -> JobPlan:
         submission, settings = self.submission, self.submission.graph.settings
-        configuration = submission.configuration.to_dict()
-        configuration["spry.slot.memory.park.bytes"] = str(submission.configuration.get(SpryOptions.SLOT_MEMORY_PARK))
         return JobPlan(
             job_id=str(self.job_id),
             job_name=self.name,
@@ -93,7 +91,7 @@ class JobMaster:
             batch=settings.batch,
             vertices=self.graph.vertex_plans(),
             edges=tuple(self.graph.edges),
-            configuration=configuration,
+            configuration=submission.configuration.to_dict(),
             job_parameters=submission.job_parameters,
             object_reuse=submission.configuration.get(PipelineOptions.OBJECT_REUSE),
             cached_files=submission.cached_files,

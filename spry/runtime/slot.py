@@ -20,7 +20,6 @@ from spry.runtime.clock import Clock, system_clock
 from spry.runtime.context import SlotServices
 from spry.runtime.failures import failure_of
 from spry.runtime.operators.source import Budget
-from spry.runtime.parking import Parking
 from spry.runtime.subtask import Subtask
 
 __all__ = ["Slot", "encode_report"]
@@ -45,7 +44,6 @@ class Slot:
         job: JobPlan,
         slot: int,
         resolve_file: Callable[[str], str],
-        park_bytes: int = 64 << 20,
         clock: Clock = system_clock,
     ) -> None:
         self.job = job
@@ -58,22 +56,17 @@ class Slot:
         self._busy = 0.0
         self._vertices = {vertex.vertex_id: vertex for vertex in job.vertices}
         self._edges = {edge.edge_id: edge for edge in job.edges}
-        self._parking = {level: Parking(park_bytes, None) for level in range(job.levels)}
         self._subtasks: dict[int, Subtask] = {}
+        self._delivered: list[tuple[Subtask, Block]] = []
+        """Blocks of this slot for this slot, which are taken in next."""
 
     # Transport (see spry.runtime.writers)
 
     def is_in_slot(self, edge: EdgePlan, target: int) -> bool:
         return self._vertices[edge.target_vertex].slot_base + target == self.slot
 
-    def deliver(self, edge: EdgePlan, target: int, block: Block, record_bytes: float) -> None:
-        vertex = self._vertices[edge.target_vertex]
-        if edge.local and vertex.level == self._vertices[edge.source_vertex].level:
-            for _ in self._subtasks[edge.target_vertex].process(block):
-                pass
-        else:
-            self._passed_on += int(record_bytes * len(block.values))
-            self._parking[vertex.level].put(block, record_bytes)
+    def deliver(self, edge: EdgePlan, target: int, block: Block) -> None:
+        self._delivered.append((self._subtasks[edge.target_vertex], block))
 
     def send(self, edge: EdgePlan, target: int, payload: bytes) -> None:
         self._passed_on += len(payload)
@@ -109,8 +102,6 @@ class Slot:
             except Exception as error:
                 if self.failure is None:
                     self._fail(error)
-        for parking in self._parking.values():
-            parking.clear()
         return self.report(epoch)
 
     def _fail(self, error: BaseException) -> None:
@@ -133,6 +124,7 @@ class Slot:
             except Exception as error:
                 self._fail(error)
                 self._outgoing.clear()
+                self._delivered.clear()
                 for slot in range(self.job.slots):
                     yield slot, _POISON
         for _ in source:
@@ -142,30 +134,24 @@ class Slot:
     def _run_level(self, level: int, command: EpochCommand, incoming: Iterator[bytes]) -> Iterator[Addressed]:
         now = self.services.processing_time = self.services.clock()
         here = [s for s in self._subtasks.values() if s.vertex.level == level]
-        for subtask in here:
+        # Within the slot records reach deeper levels at once, so all timers that are due fire before the first record.
+        for subtask in self._subtasks.values() if level == 0 else here:
             subtask.on_processing_time(now)
         yield from self._drain()
-        for block in self._parking[level].take():
-            yield from self._take_in(block, level)
         for payload in incoming:
             if peek_edge(payload) == _FAILED_EDGE:
                 self._aborted = True
                 return
-            yield from self._take_in(payload, level)
+            block = decode_block(payload)
+            yield from self._take_in(self._subtasks[self._edges[block.edge].target_vertex], block)
         if level == 0:
             yield from self._run_sources([s for s in here if s.source is not None], command)
         for subtask in here:
             subtask.chain.flush(True)
-        yield from self._drain()
+            yield from self._drain()
 
-    def _take_in(self, block: Block | bytes, level: int) -> Iterator[Addressed]:
-        edge = self._edges[block.edge if isinstance(block, Block) else peek_edge(block)]
-        vertex = self._vertices[edge.target_vertex]
-        if vertex.level > level:
-            self._parking[vertex.level].put(block)
-            return
-        decoded = block if isinstance(block, Block) else decode_block(block)
-        for _ in self._subtasks[vertex.vertex_id].process(decoded):
+    def _take_in(self, subtask: Subtask, block: Block) -> Iterator[Addressed]:
+        for _ in subtask.process(block):
             yield from self._drain()
         yield from self._drain()
 
@@ -191,9 +177,17 @@ class Slot:
             yield from self._drain()
 
     def _drain(self) -> Iterator[Addressed]:
+        """Hand over what goes to other slots, and take in what stays, with all that follows from it.
+
+        What has just been made is used up before more is made: it is still in the processor's caches, and little waits.
+        """
         if self._outgoing:
             outgoing, self._outgoing = self._outgoing, []
             yield from outgoing
+        if self._delivered:
+            delivered, self._delivered = self._delivered, []
+            for subtask, block in delivered:
+                yield from self._take_in(subtask, block)
 
     def end_epoch(self, command: EpochCommand) -> SlotReport:
         """After the last level."""

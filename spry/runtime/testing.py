@@ -384,14 +384,13 @@ class SlotCluster:
         plan: JobPlan,
         clock: Callable[[], int] | None = None,
         seed: int | None = None,
-        park_bytes: int = 64 << 20,
     ) -> None:
         self.plan = plan
         self.clock = clock if clock is not None else ManualClock()
         self.epoch = 0
         self._random = random.Random(seed) if seed is not None else None
         wire = cloudpickle.dumps(plan)
-        self.slots = [Slot(pickle.loads(wire), index, str, park_bytes, self.clock) for index in range(plan.slots)]
+        self.slots = [Slot(pickle.loads(wire), index, str, self.clock) for index in range(plan.slots)]
 
     def deploy(self) -> list[SlotReport]:
         """Make all subtasks and open their functions."""

@@ -35,7 +35,7 @@ _BLOCK_BYTES = 256 * 1024
 _MIN_RECORDS = 16
 _MAX_RECORDS = 16 * 1024
 _FIRST_RECORDS = 1024
-_LIVE_RECORDS = 8 * 1024
+_LIVE_RECORDS = 2048
 _CACHED_ROUTES = 1 << 18
 
 
@@ -45,7 +45,7 @@ class Transport(Protocol):
     def is_in_slot(self, edge: EdgePlan, target: int) -> bool:
         """Whether the target subtask lives in this process."""
 
-    def deliver(self, edge: EdgePlan, target: int, block: Block, record_bytes: float) -> None:
+    def deliver(self, edge: EdgePlan, target: int, block: Block) -> None:
         """Hand a block to a subtask of this slot."""
 
     def send(self, edge: EdgePlan, target: int, payload: bytes) -> None:
@@ -78,7 +78,6 @@ class Writer:
         self.records = 0
         self._encoder = BlockEncoder()
         self._limit = _FIRST_RECORDS
-        self._record_bytes = 0.0
 
     def generate(self, g: CodeWriter, value: str, timestamp: str | None) -> None:
         """Write the code that takes in one record."""
@@ -112,13 +111,10 @@ class Writer:
 
     def _deliver(self, buffer: _Buffer) -> None:
         """Within the slot nothing is pickled: the lists change hands."""
-        if not self._record_bytes and not self.edge.local and buffer.values:
-            sample = buffer.values[:32]
-            self._record_bytes = len(self._encoder.encode(0, 0, 0, sample, None, [])) / len(sample)
         values, stamps = buffer.values[:], array("q", buffer.timestamps) if self.timestamped else None
         block = Block(self.edge.edge_id, self.subtask, buffer.sequence, values, stamps, buffer.controls)
         self._reset(buffer)
-        self.transport.deliver(self.edge, buffer.target, block, self._record_bytes)
+        self.transport.deliver(self.edge, buffer.target, block)
 
     def _send(self, buffer: _Buffer) -> None:
         payload = self._encode(buffer)
@@ -132,8 +128,7 @@ class Writer:
             self.edge.edge_id, self.subtask, buffer.sequence, values, stamps, buffer.controls
         )
         if values:
-            self._record_bytes = len(payload) / len(values)
-            self._limit = int(min(_MAX_RECORDS, max(_MIN_RECORDS, _BLOCK_BYTES / self._record_bytes)))
+            self._limit = int(min(_MAX_RECORDS, max(_MIN_RECORDS, _BLOCK_BYTES * len(values) / len(payload))))
         return payload
 
     def _reset(self, buffer: _Buffer) -> None:
@@ -231,7 +226,7 @@ class _BroadcastWriter(_InboxWriter):
                 # Decoded anew, so that no two subtasks share a mutable record.
                 block = decode_block(payload)
                 block.sequence = sequence
-                self.transport.deliver(self.edge, target, block, self._record_bytes)
+                self.transport.deliver(self.edge, target, block)
             else:
                 self.transport.send(self.edge, target, payload)
 

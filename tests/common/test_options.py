@@ -39,7 +39,6 @@ def test_defaults() -> None:
     assert config.get(SpryOptions.EPOCH_IDLE_INTERVAL) == Duration.of_seconds(1)
     assert config.get(SpryOptions.EPOCH_KEEP_ALIVE) == Duration.of_seconds(20)
     assert config.get(SpryOptions.EPOCH_MAX_RECORDS) == 0
-    assert config.get(SpryOptions.SLOT_MEMORY_PARK) == 128 * 1024 * 1024
     assert config.get(SpryOptions.PROGRESS) is ProgressMode.AUTO
     assert config.get(SpryOptions.PROGRESS_INTERVAL) == Duration.of_seconds(5)
     assert config.get(SpryOptions.COLLECT_BUFFER_RECORDS) == 100_000
@@ -181,7 +180,7 @@ def test_reference() -> None:
     for option in all_options():
         assert sum(line.startswith(f"| `{option.key}` |") for line in lines) == 1
     assert "## Pipeline" in lines
-    assert any("| `128 mb` |" in line for line in lines)
+    assert any("| `512 mb` |" in line for line in lines)
     # Every row of a table has its four cells, whatever is written in them.
     rows = [line for line in lines if line.startswith("| ")]
     assert {line.replace("\\|", "").count("|") for line in rows} == {5}

@@ -108,7 +108,6 @@ def outcome(
     *,
     chaining: bool = True,
     seed: int | None = None,
-    park_bytes: int = 1 << 20,
     object_reuse: bool = False,
 ) -> list[Counter[Any]]:
     env, job = program(
@@ -116,7 +115,6 @@ def outcome(
         chaining=chaining,
         max_records=max_records,
         seed=seed,
-        park_bytes=park_bytes,
         object_reuse=object_reuse,
     )
     stream: DataStream = env.from_collection(numbers)
@@ -142,7 +140,6 @@ def test_results_do_not_depend_on_how_a_program_is_run(
     assert outcome(steps, numbers, 1, max_records) == expected, "epochs"
     assert outcome(steps, numbers, 1, 1000, chaining=False) == expected, "chaining"
     assert outcome(steps, numbers, parallelism, max_records, chaining=False, seed=seed) == expected, "all of these"
-    assert outcome(steps, numbers, parallelism, max_records, park_bytes=0) == expected, "spilling"
 
 
 class Journal(KeyedProcessFunction):

@@ -38,7 +38,7 @@ class Wire:
     def is_in_slot(self, edge: EdgePlan, target: int) -> bool:
         return target in self.in_slot
 
-    def deliver(self, edge: EdgePlan, target: int, block: Block, record_bytes: float) -> None:
+    def deliver(self, edge: EdgePlan, target: int, block: Block) -> None:
         self.delivered += 1
         self.blocks.append((target, block))
 
