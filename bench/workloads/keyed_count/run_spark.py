@@ -1,5 +1,8 @@
 """keyed-count on Spark's own Structured Streaming: `transformWithStateInPandas`, two shuffle partitions.
 
+Two programs. By default it is the one that the other engines run: the state is read and updated for every record. With
+`--frames 1` the state is read and updated once per key and micro-batch, and NumPy counts in between.
+
 The sequence lies in Parquet files; each file is one micro-batch of an availableNow query. A first file of a
 thousand records starts Python, RocksDB and the query; it is part of the result, but not of the time. What a
 micro-batch costs depends more on its keys than on its records, so the rate grows with the size of a batch.
@@ -23,11 +26,28 @@ from bench.program import parse, report
 WARM_UP = 1000
 
 
-class Count(StatefulProcessor):
-    """A counter per key; emits the count after each record."""
+class CountRecords(StatefulProcessor):
+    """A counter per key; reads and updates it, and emits the count, for each record."""
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self.count = handle.getValueState("count", "count bigint")
+
+    def handleInputRows(self, key, rows, timerValues) -> Iterator[pd.DataFrame]:  # type: ignore[no-untyped-def]
+        for frame in rows:
+            counts = []
+            for _ in frame["id"]:
+                state = self.count.get()
+                count = (state[0] if state is not None else 0) + 1
+                self.count.update((count,))
+                counts.append(count)
+            yield pd.DataFrame({"key": key[0], "count": counts})
+
+    def close(self) -> None:
+        pass
+
+
+class CountFrames(CountRecords):
+    """The same counts; what a micro-batch brings for a key is counted at once."""
 
     def handleInputRows(self, key, rows, timerValues) -> Iterator[pd.DataFrame]:  # type: ignore[no-untyped-def]
         state = self.count.get()
@@ -38,9 +58,6 @@ class Count(StatefulProcessor):
             count += size
         self.count.update((count,))
 
-    def close(self) -> None:
-        pass
-
 
 def write_sequence(spark: SparkSession, directory: str, n: int, batch: int) -> None:
     """Write 0..n-1 as files that the stream reads in order, one per micro-batch."""
@@ -50,8 +67,9 @@ def write_sequence(spark: SparkSession, directory: str, n: int, batch: int) -> N
 
 
 def main() -> None:
-    options = parse(__doc__, records=8_001_000, batch=2_000_000)
+    options = parse(__doc__, records=301_000, batch=100_000, frames=0)
     n = options.records
+    count = CountFrames() if options.frames else CountRecords()
     os.environ["PYSPARK_PYTHON"] = sys.executable  # workers must be this Python, not the PATH's
     spark = (
         SparkSession.builder.master("local[2]")
@@ -82,7 +100,7 @@ def main() -> None:
             .parquet(f"{directory}/in")
             .select((F.col("id") % 1000).alias("key"), "id")
             .groupBy("key")
-            .transformWithStateInPandas(Count(), "key bigint, count bigint", "append", "none")
+            .transformWithStateInPandas(count, "key bigint, count bigint", "append", "none")
             .where(F.col("count") % 100 == 0)
             .writeStream.foreachBatch(sink)
             .option("checkpointLocation", f"{directory}/checkpoint")
