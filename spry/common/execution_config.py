@@ -21,8 +21,9 @@ class ExecutionConfig:
     They are a view of a :class:`~spry.common.configuration.Configuration`: what is set here is set there, and
     the other way round. Get it from the environment with ``env.get_config()``.
 
-    Kryo and Avro serializers, generic types and closure cleaning are settings of Flink that have nothing to
-    act on in Python; they are kept, so that programs that set them run unchanged.
+    Kryo and Avro serializers, registered classes, generic types and closure cleaning are settings of Flink that
+    have nothing to act on in Python, where a record is written by its type information or else pickled; they are
+    kept and can be read back, so that programs that set them run unchanged.
     """
 
     PARALLELISM_DEFAULT: int = -1
@@ -35,6 +36,9 @@ class ExecutionConfig:
         self._closure_cleaner = True
         self._force_kryo = False
         self._force_avro = False
+        self._kryo_serializers: dict[str, str] = {}
+        self._kryo_types: dict[str, str | None] = {}
+        self._pojo_types: list[str] = []
 
     @property
     def configuration(self) -> Configuration:
@@ -171,14 +175,38 @@ class ExecutionConfig:
         """Parameters that all functions of the program can read; values become texts."""
         return self._set(PipelineOptions.GLOBAL_JOB_PARAMETERS, dict(global_job_parameters_dict))
 
+    def add_default_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> ExecutionConfig:
+        """Note the default serializer of a class; see the class's description for what becomes of it."""
+        self._kryo_serializers[type_class_name] = serializer_class_name
+        return self
+
+    def register_type_with_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> ExecutionConfig:
+        """Note a class and the serializer of exactly this class."""
+        self._kryo_types[type_class_name] = serializer_class_name
+        return self
+
+    def register_kryo_type(self, type_class_name: str) -> ExecutionConfig:
+        """Note a class that is written by the general serializer."""
+        self._kryo_types.setdefault(type_class_name, None)
+        return self
+
+    def register_pojo_type(self, type_class_name: str) -> ExecutionConfig:
+        """Note a class that is written field by field."""
+        if type_class_name not in self._pojo_types:
+            self._pojo_types.append(type_class_name)
+        return self
+
     def get_default_kryo_serializer_classes(self) -> dict[str, str]:
-        return {}
+        return dict(self._kryo_serializers)
+
+    def get_registered_types_with_kryo_serializer_classes(self) -> dict[str, str]:
+        return {name: serializer for name, serializer in self._kryo_types.items() if serializer is not None}
 
     def get_registered_kryo_types(self) -> list[str]:
-        return []
+        return list(self._kryo_types)
 
     def get_registered_pojo_types(self) -> list[str]:
-        return []
+        return list(self._pojo_types)
 
     def is_use_snapshot_compression(self) -> bool:
         return self._configuration.get(ExecutionOptions.SNAPSHOT_COMPRESSION)

@@ -147,6 +147,18 @@ class PipelineOptions(OptionGroup):
         .default_value(True)
         .with_description("Whether streams may have no declared type, so that their values are pickled.")
     )
+    JARS = (
+        _key("pipeline.jars")
+        .list_type(";")
+        .no_default_value("none")
+        .with_description("Jars that a program brings for Flink, divided by semicolons. Kept, but nothing loads them.")
+    )
+    CLASSPATHS = (
+        _key("pipeline.classpaths")
+        .list_type(";")
+        .no_default_value("none")
+        .with_description("Class paths that a program brings for Flink, divided by semicolons. Kept, as jars are.")
+    )
 
 
 class ExecutionOptions(OptionGroup):

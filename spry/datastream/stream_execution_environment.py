@@ -186,7 +186,27 @@ class StreamExecutionEnvironment:
         self._slot_sharing_groups.setdefault(slot_sharing_group.name, slot_sharing_group)
         return self
 
+    def add_default_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> None:
+        """As :meth:`ExecutionConfig.add_default_kryo_serializer`."""
+        self._config.add_default_kryo_serializer(type_class_name, serializer_class_name)
+
+    def register_type_with_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> None:
+        """As :meth:`ExecutionConfig.register_type_with_kryo_serializer`."""
+        self._config.register_type_with_kryo_serializer(type_class_name, serializer_class_name)
+
+    def register_type(self, type_class_name: str) -> None:
+        """As :meth:`ExecutionConfig.register_pojo_type`."""
+        self._config.register_pojo_type(type_class_name)
+
     # What workers need
+
+    def add_jars(self, *jars_path: str) -> None:
+        """Note jars. Programs bring them for Flink's connectors; Spry's are Python and need none."""
+        self._append(PipelineOptions.JARS, *jars_path)
+
+    def add_classpaths(self, *classpaths: str) -> None:
+        """Note class paths; see :meth:`add_jars`."""
+        self._append(PipelineOptions.CLASSPATHS, *classpaths)
 
     def add_python_file(self, file_path: str) -> None:
         """A Python file, package directory or zip file that functions import."""
@@ -196,9 +216,9 @@ class StreamExecutionEnvironment:
         """An archive that is unpacked in the workers' working directory, under its name or ``target_dir``."""
         self._append(PythonOptions.PYTHON_ARCHIVES, f"{archive_path}#{target_dir}" if target_dir else archive_path)
 
-    def _append(self, option: Any, value: str) -> None:
+    def _append(self, option: Any, *values: str) -> None:
         known = self._configuration.get(option) or []
-        self._configuration.set(option, [*known, value])
+        self._configuration.set(option, [*known, *values])
 
     def set_python_requirements(self, requirements_file_path: str, requirements_cache_dir: str | None = None) -> None:
         """A requirements file to install on the workers, from a directory of packages if one is given."""

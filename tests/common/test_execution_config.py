@@ -104,3 +104,15 @@ def test_equality() -> None:
 
 def test_global_job_parameters_become_texts() -> None:
     assert ExecutionConfig().set_global_job_parameters({"a": 1}).get_global_job_parameters() == {"a": "1"}
+
+
+def test_classes_and_serializers_are_kept() -> None:
+    config = ExecutionConfig()
+    assert config.add_default_kryo_serializer("a.Shape", "a.ShapeSerializer") is config
+    assert config.register_type_with_kryo_serializer("a.Circle", "a.CircleSerializer") is config
+    assert config.register_kryo_type("a.Line").register_kryo_type("a.Circle") is config
+    assert config.register_pojo_type("a.Point").register_pojo_type("a.Point") is config
+    assert config.get_default_kryo_serializer_classes() == {"a.Shape": "a.ShapeSerializer"}
+    assert config.get_registered_types_with_kryo_serializer_classes() == {"a.Circle": "a.CircleSerializer"}
+    assert config.get_registered_kryo_types() == ["a.Circle", "a.Line"]
+    assert config.get_registered_pojo_types() == ["a.Point"]

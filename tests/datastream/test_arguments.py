@@ -258,3 +258,18 @@ def test_process_on_a_keyed_stream_takes_both_kinds() -> None:
     result = job.collect(env.from_collection([1, 2]).key_by(lambda n: n).process(Plain()))
     job.run()
     assert result == [1, 2]
+
+
+def test_what_a_program_brings_for_the_jvm_is_kept() -> None:
+    env = new_environment()
+    env.add_jars("file:///a.jar", "file:///b.jar")
+    env.add_jars("file:///c.jar")
+    env.add_classpaths("file:///d")
+    env.register_type("a.Point")
+    env.register_type_with_kryo_serializer("a.Circle", "a.CircleSerializer")
+    env.add_default_kryo_serializer("a.Shape", "a.ShapeSerializer")
+    assert env.get_configuration().to_dict()["pipeline.jars"] == "file:///a.jar;file:///b.jar;file:///c.jar"
+    assert env.get_configuration().to_dict()["pipeline.classpaths"] == "file:///d"
+    assert env.get_config().get_registered_pojo_types() == ["a.Point"]
+    assert env.get_config().get_registered_kryo_types() == ["a.Circle"]
+    assert env.get_config().get_default_kryo_serializer_classes() == {"a.Shape": "a.ShapeSerializer"}
