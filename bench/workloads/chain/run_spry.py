@@ -12,17 +12,21 @@ from spry.datastream.functions import SinkFunction
 
 
 class Sum(SinkFunction[int]):
-    """Counts and sums the records that arrive."""
+    """Counts and sums the records that arrive, as the loops do, and hands the sums in at the end."""
 
     def open(self, runtime_context: RuntimeContext) -> None:
-        self.count = IntCounter()
-        self.total = IntCounter()
-        runtime_context.add_accumulator("count", self.count)
-        runtime_context.add_accumulator("total", self.total)
+        self.count = self.total = 0
+        self.counters = IntCounter(), IntCounter()
+        for name, counter in zip(("count", "total"), self.counters, strict=True):
+            runtime_context.add_accumulator(name, counter)
 
     def invoke(self, value: int, context: WriterContext) -> None:
-        self.count.add(1)
-        self.total.add(value)
+        self.count += 1
+        self.total += value
+
+    def finish(self) -> None:
+        for counter, value in zip(self.counters, (self.count, self.total), strict=True):
+            counter.add(value)
 
 
 def main() -> None:

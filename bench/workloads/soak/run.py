@@ -19,11 +19,15 @@ from bench.reports import Discard, environment, load_average, publish
 from spry.cluster.session import get_spark_context
 from spry.common import Types, WatermarkStrategy
 from spry.common.job_client import JobClient
-from spry.connectors.datagen import DataGeneratorSource
+from spry.common.source import SourceReaderContext
+from spry.connectors.datagen import DataGeneratorSource, GeneratorFunction
 from spry.datastream import KeyedProcessFunction, RuntimeContext
 from spry.datastream.state import ValueStateDescriptor
 
 SLOTS = 2
+PACE = 0.05
+"""Seconds from one epoch to the next. A steady pace makes the first samples comparable with the last: the quicker the
+epochs, the more of the past tasks' threads has Spark at any time."""
 SAMPLES = 10
 SETTLED = 3
 """From this sample on, what Spark keeps of past jobs has reached its bounds."""
@@ -59,9 +63,9 @@ ALLOWED = {
     "jvm_rss_mb": (80.0, 0.15),
     "slots_rss_mb": (8.0, 0.05),
     "driver_rss_mb": (4.0, 0.05),
-    # Spark watches every task of Python with a thread that looks every two seconds whether the task is over: there
-    # are the more of them, the quicker the epochs.
-    "jvm_threads": (60, 0.25),
+    # Spark watches every task of Python with a thread that looks every two seconds whether the task is over: some
+    # hundreds of them at this pace.
+    "jvm_threads": (40, 0.1),
     "driver_threads": (2, 0.0),
     "jvm_open": (6, 0.0),
     "slots_open": (2, 0.0),
@@ -69,6 +73,19 @@ ALLOWED = {
     "py4j": (200, 0.0),
     "exit_files": (100, 0.0),
 }
+
+
+class Tick(GeneratorFunction[int]):
+    """A record whenever the next epoch is due."""
+
+    def open(self, reader_context: SourceReaderContext) -> None:
+        self.due = time.monotonic()
+
+    def map(self, value: int) -> int:
+        now = time.monotonic()
+        time.sleep(max(0.0, self.due - now))
+        self.due = max(self.due, now) + PACE
+        return value
 
 
 class Count(KeyedProcessFunction):
@@ -219,7 +236,7 @@ def main() -> None:
         context, _ = get_spark_context(env.get_configuration())
         try:
             probe = Probe(context, directory)
-            source = DataGeneratorSource(lambda index: index, SLOTS * options.epochs)
+            source = DataGeneratorSource(Tick(), SLOTS * options.epochs)
             (
                 env.from_source(source, WatermarkStrategy.no_watermarks(), "one per epoch")
                 .key_by(lambda value: value % 100)
