@@ -146,7 +146,8 @@ class _Generator:
         if isinstance(type_info, RowTypeInfo):
             lines += self._row_without_names(type_info)
         self._source += [*lines, f"    return {slow}(v)"]
-        exec("\n".join(self._source), self._names)
+        # The file's name keeps it out of tracebacks that users read.
+        exec(compile("\n".join(self._source), "<spry type>", "exec"), self._names)
         enforce: Enforcer = self._names["enforce"]
         return enforce
 
