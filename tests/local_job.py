@@ -23,7 +23,7 @@ from spry.graph.job_graph import build_job_graph
 from spry.jobmanager.source_coordinator import SourceCoordinator
 from spry.runtime.testing import ManualClock, SlotCluster
 
-__all__ = ["LocalJob", "new_environment", "program"]
+__all__ = ["LocalJob", "new_environment", "plain", "program"]
 
 
 def new_environment(
@@ -37,6 +37,11 @@ def new_environment(
     if not chaining:
         env.disable_operator_chaining()
     return env
+
+
+def plain(name: str) -> str:
+    """An operator's or chain's name as the program gave it: without "Source: " and "Sink: "."""
+    return name.replace("Source: ", "").replace("Sink: ", "")
 
 
 def program(parallelism: int = 1, **settings: Any) -> tuple[StreamExecutionEnvironment, LocalJob]:
@@ -82,7 +87,7 @@ class LocalJob:
     def collect(self, stream: DataStream) -> list[Any]:
         """The list that the stream's records will be in."""
         collect_id = f"collect-{len(self._collected)}"
-        stream._sink(f"Sink: {collect_id}", CollectOperator(collect_id))
+        stream._sink(collect_id, CollectOperator(collect_id))
         return self._collected.setdefault(collect_id, [])
 
     # All of it

@@ -83,7 +83,7 @@ class _Named:
                 f"({type(self._transformation).__name__.removesuffix('Transformation').lower()}): "
                 "call it on the operator before or after"
             )
-        return self._transformation
+        return self._transformation.part_of or self._transformation
 
     def get_name(self) -> str:
         """The operator's name."""
@@ -375,23 +375,23 @@ class DataStream(_Named):
     def print(self, sink_identifier: str | None = None) -> DataStreamSink:
         """Print records on standard output, each with the identifier and the subtask's number."""
         description = PrintOperator(sink_identifier, False, self._transformation.type_info)
-        return self._sink("Sink: Print to Std. Out", description)
+        return self._sink("Print to Std. Out", description)
 
     def print_to_err(self, sink_identifier: str | None = None) -> DataStreamSink:
         """Print records on standard error."""
         description = PrintOperator(sink_identifier, True, self._transformation.type_info)
-        return self._sink("Sink: Print to Std. Err", description)
+        return self._sink("Print to Std. Err", description)
 
     def add_sink(self, sink_func: SinkFunction[Any] | Callable[[Any], Any]) -> DataStreamSink:
         """Give records to a SinkFunction (or to a plain function of the record)."""
         checked_function(sink_func, SinkFunction, "add_sink")
-        return self._sink("Sink: Unnamed", SinkFunctionOperator(sink_func))
+        return self._sink("Unnamed", SinkFunctionOperator(sink_func))
 
     def sink_to(self, sink: Sink[Any]) -> DataStreamSink:
         """Give records to a Sink: writers and, if it has transactions, a committer."""
         if not isinstance(sink, Sink):
             raise TypeError(f"sink_to takes a Sink, not {sink!r}; for a SinkFunction use add_sink")
-        return self._sink(f"Sink: {type(sink).__name__}", SinkOperator(sink))
+        return self._sink(type(sink).__name__, SinkOperator(sink))
 
     def execute_and_collect(self, job_execution_name: str | None = None, limit: int | None = None) -> Any:
         """Run the job and bring this stream's records here: an iterator, or a list of at most ``limit`` records.
@@ -402,7 +402,7 @@ class DataStream(_Named):
             raise ValueError(f"limit must be a non-negative int, not {limit!r}")
         collect_id = uuid.uuid4().hex
         buffer = CollectBuffer(self._environment._configuration.get(SpryOptions.COLLECT_BUFFER_RECORDS))
-        sink = self._sink("Sink: Collect", CollectOperator(collect_id))
+        sink = self._sink("Collect", CollectOperator(collect_id))
         sink._operator("execute_and_collect").parallelism = _parallelism_of(self._transformation)
         client = self._environment._submit(job_execution_name or "DataStream Collect", {collect_id: buffer})
         iterator = CloseableIterator(client, buffer)
@@ -415,7 +415,7 @@ class DataStream(_Named):
 def _parallelism_of(transformation: Transformation) -> int | None:
     """The parallelism of the operator whose results the stream has, so that a sink can be chained to it."""
     if isinstance(transformation, OperatorTransformation):
-        return transformation.parallelism
+        return (transformation.part_of or transformation).parallelism
     if isinstance(transformation, SideOutputTransformation):
         return _parallelism_of(transformation.input)
     return None

@@ -264,7 +264,7 @@ class StreamExecutionEnvironment:
             )
         declared = as_type(type_info, "from_collection")
         source = CollectionSource(list(collection))
-        return self._source("Source: Collection Source", SourceOperator(source), declared, 1)
+        return self._source("Collection Source", SourceOperator(source), declared, 1)
 
     def from_elements(self, *elements: Any, type_info: TypeInformation | None = None) -> DataStream:
         """The given elements, in order, from one subtask."""
@@ -273,7 +273,7 @@ class StreamExecutionEnvironment:
     def from_sequence(self, start: int, end: int) -> DataStream:
         """The whole numbers from start to end, both included."""
         source = NumberSequenceSource(start, end)
-        return self._source("Source: Sequence Source", SourceOperator(source), Types.LONG(), declared=False)
+        return self._source("Sequence Source", SourceOperator(source), Types.LONG(), declared=False)
 
     def from_source(
         self,
@@ -290,7 +290,7 @@ class StreamExecutionEnvironment:
         declared = as_type(type_info, "from_source")
         produced = getattr(source, "get_produced_type", lambda: None)()
         stream = self._source(
-            f"Source: {source_name}",
+            source_name,
             SourceOperator(source),
             declared if declared is not None else produced,
             source.default_parallelism(),
@@ -299,9 +299,10 @@ class StreamExecutionEnvironment:
         strategy = watermark_strategy
         if strategy.kind is GeneratorKind.NONE and strategy.timestamp_assigner is None:
             return stream
-        parallelism = source.default_parallelism()
+        origin = stream._operator("from_source")
         timed = stream.assign_timestamps_and_watermarks(strategy)
-        return timed.set_parallelism(parallelism) if parallelism is not None else timed
+        timed._operator("from_source").part_of = origin  # Name, uid, parallelism ... are the source's.
+        return timed
 
     def add_source(
         self, source_func: Any, source_name: str = "Custom Source", type_info: TypeInformation | None = None
@@ -311,7 +312,7 @@ class StreamExecutionEnvironment:
             raise TypeError(f"add_source takes a SourceFunction (with run and cancel), not {source_func!r}")
         parallelism = None if isinstance(source_func, ParallelSourceFunction) else 1
         return self._source(
-            f"Source: {source_name}",
+            source_name,
             SourceFunctionOperator(source_func),
             as_type(type_info, "add_source"),
             parallelism,
@@ -320,12 +321,12 @@ class StreamExecutionEnvironment:
     def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStream:
         """The lines of a file, of all files in a directory, or of all that a glob matches; gz is unpacked."""
         source = TextLineSource([file_path], charset_name)
-        return self._source(f"Source: {file_path}", SourceOperator(source), Types.STRING(), declared=False)
+        return self._source(file_path, SourceOperator(source), Types.STRING(), declared=False)
 
     def socket_text_stream(self, hostname: str, port: int, delimiter: str = "\n", max_retry: int = 0) -> DataStream:
         """Text from a socket, cut at the delimiter, in one subtask."""
         source = SocketTextSource(hostname, port, delimiter, max_retry)
-        return self._source("Source: Socket Stream", SourceOperator(source), Types.STRING(), 1, declared=False)
+        return self._source("Socket Stream", SourceOperator(source), Types.STRING(), 1, declared=False)
 
     # Execution
 

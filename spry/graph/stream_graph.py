@@ -132,6 +132,12 @@ class _Origin:
     tag: str | None = None
 
 
+def _full_name(t: OperatorTransformation) -> str:
+    """The name with what Flink puts before it, in plans and everywhere else that people read it."""
+    prefix = "Source: " if t.description.is_source else "Sink: " if t.description.is_sink else ""
+    return prefix + t.name
+
+
 def generate_stream_graph(sinks: list[Transformation], settings: StreamGraphSettings) -> StreamGraph:
     """The stream graph of all transformations that were recorded."""
     return _Generator(settings).generate(sinks)
@@ -190,17 +196,20 @@ class _Generator:
 
     def _add_node(self, t: OperatorTransformation) -> StreamNode:
         origins = self._origins[t.input.id] if t.input is not None else []
-        parallelism = t.parallelism or self._settings.parallelism
+        own = t.part_of or t
+        parallelism = own.parallelism or self._settings.parallelism
+        name = _full_name(t)
         node = StreamNode(
             id=t.id,
-            name=t.name,
-            text=t.text or t.name,
+            name=name,
+            text=t.text or name,
             uid="",
             description=t.description,
             parallelism=parallelism,
-            max_parallelism=self._max_parallelism(t, parallelism),
-            slot_sharing_group=self._slot_sharing_group(t, origins),
-            chaining=t.chaining,
+            max_parallelism=self._max_parallelism(own, parallelism),
+            slot_sharing_group=self._slot_sharing_group(own, origins),
+            # A part goes on in its owner's chain, whether or not that begins a new one.
+            chaining=t.chaining if own.chaining is ChainingStrategy.HEAD else own.chaining,
             type_info=t.type_info if t.declared else None,
             has_user_uid=t.uid is not None,
         )

@@ -47,17 +47,17 @@ def test_a_diamond_as_text(tmp_path: Path, capfd: pytest.CaptureFixture[str]) ->
         "2 split x2 <- 1 (REBALANCE)",
         "4 left x2 <- 2 (HASH)",
         "6 right x2 <- 2 (FORWARD, side output 'late')",
-        "8 out x2 <- 4 (FORWARD), 6 (FORWARD)",
+        "8 Sink: out x2 <- 4 (FORWARD), 6 (FORWARD)",
     ]
     job = lines.index("Job graph: 4 chains, 4 edges")
     assert lines[job + 2] == "2 split -> right x2 <- 1 (REBALANCE)"
-    assert lines[job + 4] == "8 out x2 <- 4 (FORWARD, within the slot), 2 (FORWARD, within the slot)"
+    assert lines[job + 4] == "8 Sink: out x2 <- 4 (FORWARD, within the slot), 2 (FORWARD, within the slot)"
     execution = lines.index("Execution graph: 7 subtasks, 3 levels (an epoch is 3 Spark stages), 2 slots")
     assert lines[execution + 1 : execution + 5] == [
         "level 0 1 Source: Collection Source x1, slot 0",
         "level 1 2 split -> right x2, slots 0-1",
         "level 2 4 left x2, slots 0-1",
-        "8 out x2, slots 0-1",
+        "8 Sink: out x2, slots 0-1",
     ]
     assert "slot 0 1 (1/1), 2 (1/2), 4 (1/2), 8 (1/2)" in lines
     assert "slot 1 2 (2/2), 4 (2/2), 8 (2/2)" in lines
@@ -80,7 +80,7 @@ def test_json_is_all_that_is_printed(tmp_path: Path, capfd: pytest.CaptureFixtur
         "split",
         "left",
         "right",
-        "out",
+        "Sink: out",
     ]
     assert {(e["from"], e["to"], e["ship_strategy"], e["within_slot"]) for e in graphs["job_graph"]["edges"]} == {
         (1, 2, "REBALANCE", False),
@@ -93,7 +93,7 @@ def test_json_is_all_that_is_printed(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert graphs["slots"][1] == {
         "slot": 1,
         "group": "default",
-        "levels": {"1": ["split -> right (2/2)"], "2": ["left (2/2)", "out (2/2)"]},
+        "levels": {"1": ["split -> right (2/2)"], "2": ["left (2/2)", "Sink: out (2/2)"]},
     }
 
 

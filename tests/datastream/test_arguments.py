@@ -97,7 +97,7 @@ STREAM: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     ),
     (lambda s: s.union(s).uid("x"), InvalidProgramError, r"uid belongs to an operator, but .* \(union\)"),
     (lambda s: s.key_by(0).set_parallelism(2), InvalidProgramError, "set_parallelism belongs to an operator"),
-    (lambda s: s.set_parallelism(2), ValueError, "'Source: Collection Source' is not parallel: .* 1, not 2"),
+    (lambda s: s.set_parallelism(2), ValueError, "'Collection Source' is not parallel: .* 1, not 2"),
     (lambda s: s.map(str).set_parallelism(0), ValueError, "parallelism must be a positive int, not 0"),
     (lambda s: s.map(str).set_parallelism(True), ValueError, "parallelism must be a positive int, not True"),
     (lambda s: s.map(str).set_parallelism("2"), ValueError, "parallelism must be a positive int, not '2'"),

@@ -8,7 +8,7 @@ from spry.common.plan import ExecutionState
 from spry.datastream import SlotSharingGroup, StreamExecutionEnvironment
 from spry.graph.execution_graph import ExecutionGraph, build_execution_graph
 from spry.graph.job_graph import build_job_graph
-from tests.local_job import new_environment
+from tests.local_job import new_environment, plain
 
 
 def same(value: Any) -> Any:
@@ -20,7 +20,7 @@ def graph_of(env: StreamExecutionEnvironment) -> ExecutionGraph:
 
 
 def levels(graph: ExecutionGraph) -> dict[str, int]:
-    return {vertex.name: vertex.level for vertex in graph.vertices}
+    return {plain(vertex.name): vertex.level for vertex in graph.vertices}
 
 
 def test_the_level_is_the_longest_way_in_shuffles() -> None:
@@ -84,7 +84,7 @@ def test_groups_do_not_share_slots() -> None:
     first.map(same).name("C").slot_sharing_group(SlotSharingGroup("light")).set_parallelism(1)
     first.map(same).name("D")
     graph = graph_of(env)
-    assert {vertex.name: vertex.slot_base for vertex in graph.vertices} == {"A": 0, "B": 2, "C": 5, "D": 2}
+    assert {plain(vertex.name): vertex.slot_base for vertex in graph.vertices} == {"A": 0, "B": 2, "C": 5, "D": 2}
     assert graph.slots == 2 + 3 + 1
     assert [subtask.slot for subtask in graph.vertices[1].subtasks] == [2, 3, 4]
 
@@ -94,7 +94,7 @@ def test_a_group_is_passed_on_unless_inputs_disagree() -> None:
     a = env.from_sequence(1, 2).slot_sharing_group("g").map(same)
     b = env.from_sequence(1, 2).slot_sharing_group("h").map(same)
     a.union(b).map(same).name("M")
-    groups = {node.name: node.slot_sharing_group for node in env.get_stream_graph().nodes}
+    groups = {plain(node.name): node.slot_sharing_group for node in env.get_stream_graph().nodes}
     assert groups["Map"] in ("g", "h")
     assert groups["M"] == "default"
 
@@ -109,7 +109,7 @@ def test_plans_of_chains() -> None:
     env = new_environment(2)
     env.from_sequence(1, 2).name("A").map(same).name("B").uid("b")
     (plan,) = graph_of(env).vertex_plans()
-    assert [(operator.name, operator.parent) for operator in plan.operators] == [("A", None), ("B", 0)]
+    assert [(plain(operator.name), operator.parent) for operator in plan.operators] == [("A", None), ("B", 0)]
     assert plan.operators[1].uid == "b"
     assert (plan.parallelism, plan.level, plan.slot_base) == (2, 0, 0)
 
@@ -133,7 +133,7 @@ STEPS = [
 def test_the_life_of_a_subtask_and_who_listens() -> None:
     graph, subtask = one_subtask()
     seen: list[tuple[str, ExecutionState]] = []
-    graph.listeners.append(lambda vertex, state: seen.append((vertex.name, state)))
+    graph.listeners.append(lambda vertex, state: seen.append((plain(vertex.name), state)))
     assert subtask.state is ExecutionState.CREATED
     for state in STEPS:
         graph.transition_all(state)

@@ -7,7 +7,7 @@ import pytest
 
 from spry.datastream import DataStream, OutputTag, ProcessFunction, StreamExecutionEnvironment
 from spry.graph.job_graph import JobGraph, build_job_graph
-from tests.local_job import new_environment
+from tests.local_job import new_environment, plain
 
 
 class Pass(ProcessFunction):
@@ -24,7 +24,7 @@ def graph_of(env: StreamExecutionEnvironment) -> JobGraph:
 
 
 def names(env: StreamExecutionEnvironment) -> list[str]:
-    return [vertex.name for vertex in graph_of(env).vertices]
+    return [plain(vertex.name) for vertex in graph_of(env).vertices]
 
 
 def two_maps(between: Callable[[DataStream], DataStream] = same, **settings: Any) -> list[str]:
@@ -107,8 +107,8 @@ def test_a_diamond_inside_one_slot_is_three_chains() -> None:
     top = env.from_sequence(1, 2).name("T")
     top.map(same).name("L").union(top.map(same).name("R")).map(same).name("B")
     graph = graph_of(env)
-    assert [vertex.name for vertex in graph.vertices] == ["T -> (L, R)", "B"]
-    assert [(edge.source.name, edge.source_operator, edge.target.name) for edge in graph.edges] == [
+    assert [plain(vertex.name) for vertex in graph.vertices] == ["T -> (L, R)", "B"]
+    assert [(plain(edge.source.name), edge.source_operator, plain(edge.target.name)) for edge in graph.edges] == [
         ("T -> (L, R)", 1, "B"),
         ("T -> (L, R)", 2, "B"),
     ]
@@ -120,7 +120,7 @@ def test_side_outputs_are_chained_too() -> None:
     main.map(same).name("M")
     main.get_side_output(OutputTag("x")).map(same).name("X")
     (vertex,) = graph_of(env).vertices
-    assert vertex.name == "A -> P -> (M, X)"
+    assert plain(vertex.name) == "A -> P -> (M, X)"
     assert vertex.parents == [None, 0, 1, 1]
 
 

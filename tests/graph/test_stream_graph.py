@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 
 from spry.common.errors import InvalidProgramError
+from spry.common.operators import ChainingStrategy
 from spry.common.partitioning import Broadcast, Forward, Global, KeyGroups, Rebalance, Rescale, Shuffle
 from spry.common.typeinfo import Types
+from spry.common.watermark_strategy import WatermarkStrategy
+from spry.connectors.number_seq import NumberSequenceSource
 from spry.datastream import (
     OutputTag,
     ParallelSourceFunction,
@@ -17,7 +20,7 @@ from spry.datastream import (
     StreamExecutionEnvironment,
 )
 from spry.graph.stream_graph import StreamGraph
-from tests.local_job import new_environment
+from tests.local_job import new_environment, plain
 
 
 class Tagger(ProcessFunction):
@@ -44,7 +47,7 @@ class ParallelEnding(ParallelSourceFunction):
 
 
 def edges(graph: StreamGraph) -> list[tuple[str, str, str, str | None]]:
-    return [(e.source.name, e.target.name, e.partitioning.ship_strategy, e.tag) for e in graph.edges]
+    return [(plain(e.source.name), plain(e.target.name), e.partitioning.ship_strategy, e.tag) for e in graph.edges]
 
 
 def test_partitions_unions_and_side_outputs_make_no_nodes() -> None:
@@ -56,7 +59,7 @@ def test_partitions_unions_and_side_outputs_make_no_nodes() -> None:
         "out"
     )
     graph = env.get_stream_graph()
-    assert [node.name for node in graph.nodes] == ["source", "tagger", "both", "out"]
+    assert [plain(node.name) for node in graph.nodes] == ["source", "tagger", "both", "out"]
     assert edges(graph) == [
         ("source", "tagger", "REBALANCE", None),
         ("tagger", "both", "FORWARD", "late"),
@@ -116,7 +119,7 @@ def test_a_partitioning_that_was_asked_for_is_kept(method: str, expected: type) 
 def test_forward_needs_equal_parallelism() -> None:
     env = new_environment(1)
     env.from_sequence(1, 2).name("few").set_parallelism(2).forward().map(lambda v: v).name("many").set_parallelism(3)
-    with pytest.raises(InvalidProgramError, match=r"'few' has 2 and 'many' has 3: use rebalance"):
+    with pytest.raises(InvalidProgramError, match=r"'Source: few' has 2 and 'many' has 3: use rebalance"):
         env.get_stream_graph()
 
 
@@ -141,7 +144,7 @@ def uids(change: Any = None, parallelism: int = 2) -> dict[str, str]:
     if change is not None:
         change(first)
     first.key_by(lambda v: v).reduce(lambda a, b: a).name("second")
-    return {node.name: node.uid for node in env.get_stream_graph().nodes}
+    return {plain(node.name): node.uid for node in env.get_stream_graph().nodes}
 
 
 def test_generated_uids_are_stable() -> None:
@@ -226,8 +229,8 @@ def test_a_diamond_has_each_operator_once() -> None:
     left, right = top.map(lambda v: v).name("left"), top.filter(bool).name("right")
     left.union(right).print().name("bottom")
     graph = env.get_stream_graph()
-    assert sorted(node.name for node in graph.nodes) == ["bottom", "left", "right", "top"]
-    order = [node.name for node in graph.nodes]
+    assert sorted(plain(node.name) for node in graph.nodes) == ["bottom", "left", "right", "top"]
+    order = [plain(node.name) for node in graph.nodes]
     assert order.index("top") < order.index("left") < order.index("bottom")
 
 
@@ -278,3 +281,25 @@ def test_batch_mode_needs_sources_that_end(kind: str) -> None:
     sources(env, kind)
     with pytest.raises(InvalidProgramError, match=r"'Source: endless' is not"):
         env.get_stream_graph()
+
+
+def test_names_of_sources_and_sinks_say_what_they_are() -> None:
+    env = new_environment(1)
+    source = env.from_collection([1]).name("mine")
+    source.print().name("lines")
+    assert source.get_name() == "mine"
+    plan = json.loads(env.get_execution_plan())["nodes"]
+    assert [node["type"] for node in plan] == ["Source: mine", "Sink: lines"]
+
+
+def test_settings_after_from_source_are_those_of_the_source() -> None:
+    env = new_environment(4)
+    strategy = WatermarkStrategy.for_monotonous_timestamps()
+    stream = env.from_source(NumberSequenceSource(1, 9), strategy, "numbers")
+    stream.name("mine").uid("my-source").set_parallelism(2).set_max_parallelism(8).start_new_chain()
+    assert (stream.get_name(), stream.get_parallelism()) == ("mine", 2)
+    stream.map(lambda n: n)
+    source, timed, behind = env.get_stream_graph().nodes
+    assert (source.name, source.uid, timed.name) == ("Source: mine", "my-source", "Timestamps/Watermarks")
+    assert [(node.parallelism, node.max_parallelism) for node in (source, timed, behind)] == [(2, 8), (2, 8), (4, 128)]
+    assert (source.chaining, timed.chaining) == (ChainingStrategy.HEAD, ChainingStrategy.ALWAYS)

@@ -23,7 +23,7 @@ from spry.datastream import (
 )
 from spry.runtime.testing import OperatorHarness
 from tests import journal
-from tests.local_job import program
+from tests.local_job import plain, program
 
 
 def boom(value: Any) -> Any:
@@ -41,7 +41,7 @@ def failure_of(build: Callable[[Any], Any], parallelism: int = 1, **settings: An
 
 
 def check(failure: FailureInfo, operator: str, record: str | None = "7", summary: str = "ValueError: no 7") -> None:
-    assert failure.operator == operator
+    assert plain(failure.operator or "") == plain(operator)
     assert failure.record == record
     assert failure.summary == summary
     assert "<spry" not in failure.traceback
@@ -307,7 +307,8 @@ def test_declared_types_of_side_outputs_and_sources() -> None:
     assert (failure.operator, failure.record) == ("P", "7")
     assert "must be INT, got '7' (str)" in failure.summary
     failure = failure_of(lambda env: env.from_collection(["a"], Types.INT()).name("S").print())
-    assert failure.operator == "S"
+    assert failure.operator == "Source: S"
+    assert failure.traceback == ""  # No line of the program failed.
     assert "must be INT, got 'a' (str)" in failure.summary
 
 

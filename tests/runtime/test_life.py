@@ -335,7 +335,8 @@ def test_declared_types_are_enforced_wherever_they_are_declared(kind: str) -> No
         stream = stream.process(P(), row)
     job.collect(stream.name("typed"))
     with pytest.raises(
-        JobExecutionError, match=r"operator 'typed'.*failed: TypeMismatch: field 'age' must be INT, got 'old' \(str\)"
+        JobExecutionError,
+        match=r"operator '(Source: )?typed'.*failed: TypeMismatch: field 'age' must be INT, got 'old' \(str\)",
     ):
         job.run()
 
