@@ -7,12 +7,14 @@ a subtask. The hash is equal in all slots: PySpark fixes ``PYTHONHASHSEED``, and
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
 from spry.common.errors import InvalidKeyError
+from spry.common.types import Row, values_by_name
 
 __all__ = [
     "KeySelection",
@@ -124,6 +126,8 @@ def _raw_hash(key: Any) -> int:
         for element in key:
             value = (value * 1000003 ^ _raw_hash(element)) & _MASK
         return value
+    if isinstance(key, Row):
+        return _raw_hash(values_by_name(key))
     if isinstance(key, frozenset):
         value = 0
         for element in key:
@@ -142,9 +146,11 @@ def _raw_hash(key: Any) -> int:
             f"the key {_short(key)} is a {cls.__name__}, which is hashed by identity: every copy would be a key of its "
             f"own. Give {cls.__name__} __eq__ and __hash__ (a frozen dataclass has both), or select a field of it"
         )
-    fields = getattr(cls, "__dataclass_fields__", None)
-    if fields is not None and cls.__dataclass_params__.frozen:
-        return _raw_hash(tuple([getattr(key, name) for name, field in fields.items() if field.compare]))
+    code = getattr(cls.__hash__, "__code__", None)
+    if dataclasses.is_dataclass(cls) and code is not None and code.co_filename == "<string>":
+        # The hash that dataclass has generated; one that the class defines itself is taken as it is.
+        fields = [f.name for f in dataclasses.fields(cls) if (f.compare if f.hash is None else f.hash)]
+        return _raw_hash(tuple([getattr(key, name) for name in fields]))
     try:
         value = hash(key)
     except TypeError as error:

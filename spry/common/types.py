@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from operator import itemgetter
 from typing import Any
 
-__all__ = ["Row", "RowKind", "make_row", "share_names"]
+__all__ = ["Row", "RowKind", "make_row", "share_names", "values_by_name"]
 
 
 class RowKind(Enum):
@@ -55,6 +56,11 @@ class Row:
     >>> Person = Row("name", "age")
     >>> Person("Ada", 36)
     Row(name='Ada', age=36)
+
+    Rows are equal if their kinds and values are; of rows with names, whatever the order of the names:
+
+    >>> Row(name="Ada", age=36) == Row(age=36, name="Ada")
+    True
 
     Values can be replaced (``row[0] = ...``, ``row["name"] = ...``), but none can be added.
     """
@@ -196,10 +202,17 @@ class Row:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Row):
             return NotImplemented
-        return self._values == other._values and self._fields == other._fields and self._row_kind is other._row_kind
+        if self._row_kind is not other._row_kind:
+            return False
+        if self._fields == other._fields:
+            return self._values == other._values
+        if self._fields is None or other._fields is None or set(self._fields) != set(other._fields):
+            return False
+        complete = len(self._values) == len(self._fields) and len(other._values) == len(other._fields)
+        return complete and values_by_name(self) == values_by_name(other)
 
     def __hash__(self) -> int:
-        return hash(tuple(self._values))
+        return hash(values_by_name(self))
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._values)
@@ -208,6 +221,7 @@ class Row:
         return len(self._values)
 
 
+_NAME = itemgetter(0)
 _new_row = Row.__new__
 
 
@@ -218,6 +232,14 @@ def make_row(fields: tuple[str, ...] | None, values: Sequence[Any], row_kind: Ro
     row._fields = fields
     row._row_kind = row_kind
     return row
+
+
+def values_by_name(row: Row) -> tuple[Any, ...]:
+    """The row's values, sorted by name if they have names: in an order that all rows share that are equal."""
+    fields, values = row._fields, row._values
+    if fields is None or len(fields) != len(values):
+        return tuple(values)
+    return tuple([value for _, value in sorted(zip(fields, values, strict=True), key=_NAME)])
 
 
 # Rows are pickled as calls of these two, or of Row itself.

@@ -79,8 +79,17 @@ def test_equality_looks_at_values_names_and_kind() -> None:
     assert Row(1) == Row(1.0)
 
 
+def test_the_order_of_names_does_not_matter() -> None:
+    swapped = Row(age=11, name="Alice")
+    assert swapped == ALICE and hash(ALICE) == hash(swapped)
+    assert list(swapped) == [11, "Alice"]
+    assert Row(name=11, age="Alice") != ALICE
+    assert Row("a", "b")(1) != Row("b", "a")(1)
+    assert Row.of_kind(RowKind.DELETE, age=11, name="Alice") != ALICE
+
+
 def test_hash_is_that_of_the_values() -> None:
-    assert hash(ALICE) == hash(Row("Alice", 11)) == hash(("Alice", 11))
+    assert hash(Row("Alice", 11)) == hash(("Alice", 11))
     assert {ALICE: 1}[Person("Alice", 11)] == 1
     with pytest.raises(TypeError, match="unhashable"):
         hash(Row([1]))

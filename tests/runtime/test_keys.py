@@ -25,6 +25,7 @@ from spry.common.keys import (
     stable_hash,
     subtask_of_key_group,
 )
+from spry.common.types import Row
 
 
 class Color(enum.Enum):
@@ -61,7 +62,18 @@ class Mutable:
 
 @dataclass(unsafe_hash=True)
 class Hashed:
+    name: Any
+
+
+@dataclass(frozen=True)
+class CaseBlind:
     name: str
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CaseBlind) and other.name.lower() == self.name.lower()
+
+    def __hash__(self) -> int:
+        return hash(self.name.lower())
 
 
 class Plain:
@@ -103,6 +115,10 @@ KEYS: list[Any] = [
     Frozen("a", None),
     Frozen("a", Frozen("b", (Color.BLUE, None))),
     Hashed("a"),
+    Hashed(None),
+    CaseBlind("a"),
+    Row(None, Color.RED),
+    Row(a=None, b=(None,)),
     WithHash("a"),
     Decimal("1.10"),
     Fraction(1, 3),
@@ -161,6 +177,8 @@ def test_hashes_are_the_same_in_every_process() -> None:
         (Pair(1, 2), (1, 2)),
         (Frozen("a", 1), Frozen("a", 1.0)),
         (Rights.READ | Rights.WRITE, Rights.WRITE | Rights.READ),
+        (CaseBlind("A"), CaseBlind("a")),
+        (Row(a=1, b=None), Row(b=None, a=1)),
     ],
 )
 def test_equal_keys_have_equal_hashes(one: Any, other: Any) -> None:
