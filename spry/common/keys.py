@@ -14,6 +14,8 @@ from operator import itemgetter
 from typing import Any
 
 from spry.common.errors import InvalidKeyError
+from spry.common.type_checks import TypeMismatch, compile_enforcer
+from spry.common.typeinfo import BasicType, BasicTypeInfo, PickledBytesTypeInfo, TypeInformation
 from spry.common.types import Row, values_by_name
 
 __all__ = [
@@ -39,11 +41,25 @@ class KeySelection:
     ('a', 1)
     """
 
-    __slots__ = ("call", "description")
+    __slots__ = ("call", "check", "description", "function")
 
-    def __init__(self, call: Callable[[Any], Any], description: str) -> None:
+    def __init__(
+        self,
+        call: Callable[[Any], Any],
+        description: str,
+        function: Any = None,
+        check: Callable[[Any], Any] | None = None,
+    ) -> None:
         self.call = call
         self.description = description
+        self.check = check
+        """Raises if a key is not of the declared type; asked for a key's first record."""
+        self.function = function
+        """The user's KeySelector, which is opened and closed; None if a plain function or fields were given."""
+
+    @staticmethod
+    def of_selector(selector: Any) -> KeySelection:
+        return KeySelection(selector.get_key, type(selector).__name__, selector)
 
     @staticmethod
     def of_callable(function: Callable[[Any], Any]) -> KeySelection:
@@ -59,8 +75,52 @@ class KeySelection:
             return KeySelection(itemgetter(*fields), description)
         return KeySelection(_Composite(getters), description)
 
+    def of_type(self, key_type: TypeInformation | None) -> KeySelection:
+        """The same selection, held to the type that was declared for its keys."""
+        if key_type is None or isinstance(key_type, PickledBytesTypeInfo):
+            return self
+        if isinstance(key_type, BasicTypeInfo) and key_type.basic_type in _EQUAL_IN_ANY_FORM:
+            return KeySelection(self.call, self.description, self.function, _OfType(_itself, key_type))
+        return KeySelection(_OfType(self.call, key_type), self.description, self.function)
+
     def __call__(self, value: Any) -> Any:
         return self.call(value)
+
+
+_EQUAL_IN_ANY_FORM = (
+    BasicType.STRING,
+    BasicType.BYTE,
+    BasicType.SHORT,
+    BasicType.INT,
+    BasicType.LONG,
+    BasicType.BIG_INT,
+)
+"""What fits one of these is equal to the form that it is brought into: it is enough to look at a key's first record."""
+
+
+def _itself(key: Any) -> Any:
+    return key
+
+
+class _OfType:
+    """A selector whose keys are brought into the form of a type."""
+
+    __slots__ = ("_enforce", "_select", "_type")
+
+    def __init__(self, select: Callable[[Any], Any], key_type: TypeInformation) -> None:
+        self._select = select
+        self._type = key_type
+        self._enforce = compile_enforcer(key_type) or _itself
+
+    def __call__(self, value: Any) -> Any:
+        key = self._select(value)
+        try:
+            return self._enforce(key)
+        except TypeMismatch as error:
+            raise InvalidKeyError(f"the key is not of the type that key_by declares: {error}") from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _OfType, (self._select, self._type)
 
 
 class _Composite:

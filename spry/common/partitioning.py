@@ -36,6 +36,11 @@ class Partitioning:
         """True if a subtask feeds only some of the next operator's subtasks."""
         return False
 
+    @property
+    def functions(self) -> tuple[Any, ...]:
+        """The user's function objects in it, which the sending subtask opens and closes; None where there is none."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forward(Partitioning):
@@ -85,6 +90,10 @@ class KeyGroups(Partitioning):
     def ship_strategy(self) -> str:
         return "HASH"
 
+    @property
+    def functions(self) -> tuple[Any, ...]:
+        return (self.key.function,)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Custom(Partitioning):
@@ -92,6 +101,12 @@ class Custom(Partitioning):
 
     partition: Callable[[Any, int], int]
     key: KeySelection
+    partitioner: Any = None
+    """The user's Partitioner, None if a plain function was given."""
+
+    @property
+    def functions(self) -> tuple[Any, ...]:
+        return (self.partitioner, self.key.function)
 
 
 def rescale_targets(subtask: int, sources: int, targets: int) -> range:

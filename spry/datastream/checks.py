@@ -41,7 +41,7 @@ def as_type(type_info: Any, where: str) -> TypeInformation | None:
 def as_key(selector: Callable[[Any], Any] | KeySelector | int | str, more: tuple[int | str, ...]) -> KeySelection:
     """The key selection for whatever the user gave."""
     if isinstance(selector, KeySelector):
-        return KeySelection(selector.get_key, type(selector).__name__)
+        return KeySelection.of_selector(selector)
     if isinstance(selector, int | str) and not isinstance(selector, bool):
         return KeySelection.of_fields((selector, *more))
     if more:
@@ -51,5 +51,5 @@ def as_key(selector: Callable[[Any], Any] | KeySelector | int | str, more: tuple
             f"a key is selected by a function, a KeySelector, a field index or a field name, not {selector!r}"
         )
     if hasattr(selector, "get_key"):
-        return KeySelection(selector.get_key, type(selector).__name__)
+        return KeySelection.of_selector(selector)
     return KeySelection.of_callable(selector)

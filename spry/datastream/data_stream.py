@@ -288,7 +288,8 @@ class DataStream(_Named):
         """Partition the stream by key: a function, a KeySelector, or one or several fields by index or name."""
         fields = [item for item in more if isinstance(item, int | str)]
         types = [item for item in more if isinstance(item, TypeInformation)]
-        return KeyedStream(self, as_key(key_selector, tuple(fields)), types[0] if types else key_type)
+        declared = as_type(types[0] if types else key_type, "key_by")
+        return KeyedStream(self, as_key(key_selector, tuple(fields)).of_type(declared), declared)
 
     def union(self, *streams: DataStream) -> DataStream:
         """The records of this stream and of the others."""
@@ -350,8 +351,10 @@ class DataStream(_Named):
     ) -> DataStream:
         """Each record goes to the subtask that the partitioner chooses for its key."""
         checked_function(partitioner, Partitioner, "partition_custom")
-        partition = partitioner.partition if isinstance(partitioner, Partitioner) else partitioner
-        return self._partition(Custom(partition, as_key(key_selector, ())))
+        key = as_key(key_selector, ())
+        if hasattr(partitioner, "partition"):
+            return self._partition(Custom(partitioner.partition, key, partitioner))
+        return self._partition(Custom(partitioner, key))
 
     def get_side_output(self, output_tag: OutputTag) -> DataStream:
         """The side output with this tag of the operator before."""

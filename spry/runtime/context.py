@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import types
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import cloudpickle
 
 from spry.common.accumulators import Accumulator
 from spry.common.context import RuntimeContext
@@ -29,6 +32,8 @@ from spry.runtime.keyed_state import HeapKeyedState, KeyContext
 
 __all__ = ["DistributedCache", "SlotServices", "SubtaskContext"]
 
+T = TypeVar("T")
+
 
 class SlotServices:
     """What a slot offers to the subtasks in it."""
@@ -44,6 +49,24 @@ class SlotServices:
         self.warnings: list[str] = []
         self.processing_time = 0
         """The processing time, in ms, as of the last look at the clock."""
+        self._owned: set[int] = set()
+
+    def own(self, thing: T, *functions: Any) -> T:
+        """The thing that holds these function objects: itself for whoever asks first, a copy for others.
+
+        A program may use one object in several places; each has its own, with a life and fields of its own.
+        """
+        holders = {id(getattr(f, "__self__", f)) for f in functions if f is not None and not _is_plain(f)}
+        if holders & self._owned:
+            copy: T = cloudpickle.loads(cloudpickle.dumps(thing))
+            return copy
+        self._owned |= holders
+        return thing
+
+
+def _is_plain(function: Any) -> bool:
+    """Whether a function has nothing of its own that it could change."""
+    return isinstance(function, types.FunctionType) and not function.__closure__
 
 
 class DistributedCache:
@@ -70,6 +93,8 @@ class SubtaskContext(RuntimeContext):
 
     def __init__(self, services: SlotServices, vertex: VertexPlan, operator: OperatorPlan, subtask: int) -> None:
         self.services = services
+        key = operator.description.key
+        self.key = services.own(key, key.function) if key is not None else None
         self.vertex = vertex
         self.operator = operator
         self.subtask = subtask

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from spry.common.accumulators import combine_accumulators
@@ -43,6 +44,7 @@ class Subtask:
         for edge in job.edges:
             if edge.source_vertex == vertex.vertex_id:
                 target = vertices[edge.target_vertex]
+                edge = _with_own_functions(edge, services)
                 writer = create_writer(
                     edge, index, vertex.parallelism, target.parallelism, target.max_parallelism, transport
                 )
@@ -59,16 +61,32 @@ class Subtask:
 
     # Life
 
+    def _selectors(self) -> Iterator[tuple[int, Any]]:
+        """Key selectors and partitioners that have a life, each with the index of the operator that it works for."""
+        for index, context in enumerate(self.contexts):
+            if context.key is not None and context.key.function is not None:
+                yield index, context.key.function
+        for writer in self.writers:
+            for function in writer.edge.partitioning.functions:
+                if function is not None:
+                    yield writer.edge.source_operator, function
+
     def open(self) -> None:
-        """Open the operators: the subtask runs."""
+        """Open the operators and what chooses keys for them: the subtask runs."""
+        for index, function in self._selectors():
+            self.chain.guard(index, getattr(function, "open", _nothing), self.contexts[index])
         self.chain.open()
         self.state = ExecutionState.RUNNING
 
     def close(self, state: ExecutionState) -> None:
-        """Close the operators, once."""
+        """Close what was opened, once."""
         if not self.state.is_terminal:
             self.state = state
-            self.chain.close()
+            try:
+                self.chain.close()
+            finally:
+                for index, function in self._selectors():
+                    self.chain.guard(index, getattr(function, "close", _nothing))
 
     def _finish(self) -> Iterator[None]:
         if self.state is not ExecutionState.RUNNING:
@@ -195,6 +213,16 @@ class Subtask:
             report.backlog = self.source.backlog and not self.source.ended
             report.split_requests, report.source_events = self.source.take_requests()
         return report
+
+
+def _nothing(*_: Any) -> None:
+    """Functions need not have ``open`` and ``close``."""
+
+
+def _with_own_functions(edge: EdgePlan, services: SlotServices) -> EdgePlan:
+    partitioning = edge.partitioning
+    own = services.own(partitioning, *partitioning.functions)
+    return edge if own is partitioning else replace(edge, partitioning=own)
 
 
 def _side_enforcers(job: JobPlan, vertex: VertexPlan) -> dict[tuple[int, str], Callable[[Any], Any]]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from spry.common.elements import NO_TIMESTAMP, ControlElement
-from spry.common.keys import key_group_of, subtask_of_key_group
+from spry.common.keys import KeySelection, key_group_of, subtask_of_key_group
 from spry.common.partitioning import (
     Broadcast,
     Custom,
@@ -261,16 +261,19 @@ class _KeyedWriter(Writer):
         subtask: int,
         targets: list[int],
         transport: Transport,
-        key: Callable[[Any], Any],
+        key: KeySelection,
         max_parallelism: int,
     ) -> None:
         super().__init__(edge, subtask, targets, transport)
-        self._key = key
+        self._key = key.call
+        self._check = key.check
         parallelism = len(targets)
         self._owner = [subtask_of_key_group(group, max_parallelism, parallelism) for group in range(max_parallelism)]
         self._max_parallelism = max_parallelism
 
     def _target_of(self, key: Any) -> int:
+        if self._check is not None:
+            self._check(key)
         return self._owner[key_group_of(key, self._max_parallelism)]
 
     def generate(self, g: CodeWriter, value: str, timestamp: str | None) -> None:
@@ -343,7 +346,7 @@ def create_writer(
     partitioning = edge.partitioning
     targets = target_subtasks(partitioning, subtask, source_parallelism, target_parallelism)
     if isinstance(partitioning, KeyGroups):
-        return _KeyedWriter(edge, subtask, targets, transport, partitioning.key.call, target_max_parallelism)
+        return _KeyedWriter(edge, subtask, targets, transport, partitioning.key, target_max_parallelism)
     if isinstance(partitioning, Custom):
         return _CustomWriter(edge, subtask, targets, transport, partitioning)
     return _INBOX_WRITERS[type(partitioning)](edge, subtask, targets, transport)

@@ -36,9 +36,8 @@ class RunningGroupByKeyOperator:
 
     def __init__(self, chain: Any, context: SubtaskContext) -> None:
         self._chain = chain
-        key = context.operator.description.key
-        assert key is not None
-        self._key = key.call
+        assert context.key is not None
+        self._key = context.key.call
         self._values: dict[Any, list[tuple[Any, int]]] = {}
         self._count = 0
         self._files: list[IO[bytes]] | None = None

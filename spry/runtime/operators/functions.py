@@ -25,10 +25,11 @@ class FunctionOperator(Operator):
 
     def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
         super().__init__(plan, context)
-        self.function = plan.description.function  # type: ignore[attr-defined]
+        function = plan.description.function  # type: ignore[attr-defined]
+        self.function = context.services.own(function, function)
         self.call = user_method(self.function, self.method)
         self.rich = self.call is not self.function
-        self.key = plan.description.key
+        self.key = context.key
         self._enforce = compile_enforcer(plan.type_info) if plan.type_info is not None else None
 
     @property

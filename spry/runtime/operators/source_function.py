@@ -95,7 +95,7 @@ class RunningSourceFunctionOperator(RunningSourceBase):
     def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
         super().__init__(plan, context)
         description: Any = plan.description
-        self._function = description.function
+        self._function = context.services.own(description.function, description.function)
         self._ctx = _SourceContext(context.services.clock, not context.is_object_reuse_enabled())
         self._thread: threading.Thread | None = None
         self._failure: BaseException | None = None
