@@ -1,4 +1,4 @@
-"""Key selectors and partitioners have a life as other functions have; and each operator has function objects of its own."""
+"""Each operator has function objects of its own; key selectors and partitioners have a life as others have."""
 
 from __future__ import annotations
 
