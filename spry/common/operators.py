@@ -29,6 +29,7 @@ __all__ = [
     "SourceFunctionOperator",
     "SourceOperator",
     "TimestampsAndWatermarksOperator",
+    "WindowOperator",
 ]
 
 
@@ -165,3 +166,22 @@ class CollectOperator(_SinkDescription):
     """Brings records to the driver, for ``execute_and_collect``."""
 
     collect_id: str
+
+
+@dataclass(frozen=True, eq=False)
+class WindowOperator(OperatorDescription):
+    """Groups elements in windows and gives a result per window."""
+
+    assigner: Any
+    trigger: Any
+    aggregation: Any = None
+    """A reduce function or an AggregateFunction; None: the window keeps its elements."""
+    function: Any = None
+    """The window function; None: the aggregation's result is the window's."""
+    evictor: Any = None
+    allowed_lateness: int = 0
+    """In ms."""
+    late_tag: str | None = None
+    """The side output for elements that come too late; None: they are dropped."""
+    keyed: bool = True
+    """Whether the window function is given a key."""

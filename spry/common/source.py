@@ -246,3 +246,7 @@ class Source(ABC, Generic[SplitT, CheckpointT]):
     def default_parallelism(self) -> int | None:
         """A fixed parallelism for sources that cannot be read in parallel; None for any."""
         return None
+
+    def gives_timestamps(self) -> bool:
+        """Whether readers may give records timestamps. If not, windows in event time can be refused early."""
+        return True

@@ -42,6 +42,9 @@ class CollectionSource(Source[CollectionSplit, list[CollectionSplit]]):
     def __init__(self, elements: Iterable[Any]) -> None:
         self.elements: list[Any] = list(elements)
 
+    def gives_timestamps(self) -> bool:
+        return False
+
     def get_boundedness(self) -> Boundedness:
         return Boundedness.BOUNDED
 

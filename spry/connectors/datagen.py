@@ -99,6 +99,9 @@ class DataGeneratorSource(Source[DataGeneratorSplit, list[DataGeneratorSplit]]):
         self.count = count
         self.type_info = type_info
 
+    def gives_timestamps(self) -> bool:
+        return False
+
     def get_boundedness(self) -> Boundedness:
         return Boundedness.CONTINUOUS_UNBOUNDED if self.count is None else Boundedness.BOUNDED
 

@@ -117,6 +117,9 @@ class FileSource(Source[FileSourceSplit, PendingFiles]):
         """Starts with how the files are written and where they are."""
         return FileSourceBuilder(stream_format, *paths)
 
+    def gives_timestamps(self) -> bool:
+        return False
+
     def get_boundedness(self) -> Boundedness:
         return Boundedness.BOUNDED if self._discovery.interval is None else Boundedness.CONTINUOUS_UNBOUNDED
 

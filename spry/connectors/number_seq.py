@@ -56,6 +56,9 @@ class NumberSequenceSource(Source[NumberSequenceSplit, list[NumberSequenceSplit]
         self.start = start
         self.end = end
 
+    def gives_timestamps(self) -> bool:
+        return False
+
     def get_boundedness(self) -> Boundedness:
         return Boundedness.BOUNDED
 

@@ -86,6 +86,9 @@ class SocketTextSource(Source[SocketSplit, list[SocketSplit]]):
         self.delimiter = delimiter
         self.max_retry = max_retry
 
+    def gives_timestamps(self) -> bool:
+        return False
+
     def get_boundedness(self) -> Boundedness:
         return Boundedness.CONTINUOUS_UNBOUNDED
 

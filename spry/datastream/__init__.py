@@ -6,6 +6,7 @@ from spry.common.time_domain import TimeDomain
 from spry.datastream.data_stream import CloseableIterator, DataStream, DataStreamSink, KeyedStream
 from spry.datastream.functions import (
     AggregateFunction,
+    AllWindowFunction,
     FilterFunction,
     FlatMapFunction,
     Function,
@@ -15,18 +16,25 @@ from spry.datastream.functions import (
     NullByteKeySelector,
     ParallelSourceFunction,
     Partitioner,
+    ProcessAllWindowFunction,
     ProcessFunction,
+    ProcessWindowFunction,
     ReduceFunction,
     RuntimeContext,
     SinkFunction,
     SourceFunction,
     TimerService,
+    WindowFunction,
 )
 from spry.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
 from spry.datastream.stream_execution_environment import StreamExecutionEnvironment
+from spry.datastream.window import Window
+from spry.datastream.windowed_stream import AllWindowedStream, WindowedStream
 
 __all__ = [
     "AggregateFunction",
+    "AllWindowFunction",
+    "AllWindowedStream",
     "CloseableIterator",
     "DataStream",
     "DataStreamSink",
@@ -42,7 +50,9 @@ __all__ = [
     "OutputTag",
     "ParallelSourceFunction",
     "Partitioner",
+    "ProcessAllWindowFunction",
     "ProcessFunction",
+    "ProcessWindowFunction",
     "ReduceFunction",
     "RuntimeContext",
     "RuntimeExecutionMode",
@@ -52,4 +62,7 @@ __all__ = [
     "StreamExecutionEnvironment",
     "TimeDomain",
     "TimerService",
+    "Window",
+    "WindowFunction",
+    "WindowedStream",
 ]

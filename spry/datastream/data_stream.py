@@ -43,6 +43,7 @@ from spry.common.partitioning import (
 from spry.common.sink import Sink
 from spry.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation, Types
 from spry.common.watermark_strategy import WatermarkStrategy
+from spry.common.window_assigners import CountSlidingWindowAssigner, CountTumblingWindowAssigner, WindowAssigner
 from spry.datastream.aggregations import ExtremeBy, FieldFold
 from spry.datastream.checks import as_key, as_type, checked_function
 from spry.datastream.functions import (
@@ -51,12 +52,14 @@ from spry.datastream.functions import (
     KeyedProcessFunction,
     KeySelector,
     MapFunction,
+    NullByteKeySelector,
     Partitioner,
     ProcessFunction,
     ReduceFunction,
     SinkFunction,
 )
 from spry.datastream.slot_sharing_group import SlotSharingGroup
+from spry.datastream.windowed_stream import AllWindowedStream, WindowedStream
 from spry.graph.transformations import (
     OperatorTransformation,
     PartitionTransformation,
@@ -356,6 +359,14 @@ class DataStream(_Named):
             return self._partition(Custom(partitioner.partition, key, partitioner))
         return self._partition(Custom(partitioner, key))
 
+    def window_all(self, window_assigner: WindowAssigner[Any, Any]) -> AllWindowedStream:
+        """Group the elements of the whole stream in windows. One subtask does so: where there is a key, use it."""
+        return AllWindowedStream(self.key_by(NullByteKeySelector()), window_assigner)
+
+    def count_window_all(self, size: int, slide: int = 0) -> AllWindowedStream:
+        """Windows of ``size`` elements of the whole stream; with a slide, one begins every ``slide`` elements."""
+        return self.window_all(_count_windows(size, slide))
+
     def get_side_output(self, output_tag: OutputTag) -> DataStream:
         """The side output with this tag of the operator before."""
         if not isinstance(output_tag, OutputTag):
@@ -424,6 +435,10 @@ def _parallelism_of(transformation: Transformation) -> int | None:
     return None
 
 
+def _count_windows(size: int, slide: int) -> WindowAssigner[Any, Any]:
+    return CountTumblingWindowAssigner(size) if slide == 0 else CountSlidingWindowAssigner(size, slide)
+
+
 class KeyedStream(DataStream):
     """A stream that is partitioned by key."""
 
@@ -450,6 +465,17 @@ class KeyedStream(DataStream):
     def get_key_type(self) -> TypeInformation:
         """The declared type of the key; pickled bytes if none was declared."""
         return self._key_type if self._key_type is not None else Types.PICKLED_BYTE_ARRAY()
+
+    def window(self, window_assigner: WindowAssigner[Any, Any]) -> WindowedStream:
+        """Group the elements of each key in windows.
+
+        >>> ds.key_by(0).window(TumblingEventTimeWindows.of(Time.seconds(10))).sum(1)  # doctest: +SKIP
+        """
+        return WindowedStream(self, window_assigner)
+
+    def count_window(self, size: int, slide: int = 0) -> WindowedStream:
+        """Windows of ``size`` elements of a key; with a slide, one begins every ``slide`` elements."""
+        return self.window(_count_windows(size, slide))
 
     def reduce(self, func: Callable[[Any, Any], Any] | ReduceFunction) -> DataStream:
         """Combine each record with the key's last result, and emit that.

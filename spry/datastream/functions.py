@@ -18,6 +18,7 @@ from spry.common.time_domain import TimeDomain
 __all__ = [
     "Accumulator",
     "AggregateFunction",
+    "AllWindowFunction",
     "FilterFunction",
     "FlatMapFunction",
     "Function",
@@ -28,13 +29,16 @@ __all__ = [
     "NullByteKeySelector",
     "ParallelSourceFunction",
     "Partitioner",
+    "ProcessAllWindowFunction",
     "ProcessFunction",
+    "ProcessWindowFunction",
     "ReduceFunction",
     "RuntimeContext",
     "SinkFunction",
     "SourceContext",
     "SourceFunction",
     "TimerService",
+    "WindowFunction",
 ]
 
 IN = TypeVar("IN")
@@ -103,6 +107,8 @@ class AggregateFunction(Function):
     def merge(self, acc_a: Any, acc_b: Any) -> Any:
         """Two accumulators as one. Needed for windows that merge."""
         raise TypeError(f"{type(self).__name__} has no merge(acc_a, acc_b), which windows that merge need")
+
+    merge.is_missing = True  # type: ignore[attr-defined]
 
 
 class KeySelector(Function):
@@ -199,6 +205,77 @@ class KeyedProcessFunction(Function):
     def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Iterable[Any] | None:
         """Called when a timer fires; the current key is the one it was set for."""
         return None
+
+
+class WindowFunction(Function):
+    """Sees all elements of a key's window, once the window fires."""
+
+    @abstractmethod
+    def apply(self, key: Any, window: Any, inputs: Iterable[Any]) -> Iterable[Any] | None: ...
+
+
+class AllWindowFunction(Function):
+    """Sees all elements of a window of a stream that is not keyed."""
+
+    @abstractmethod
+    def apply(self, window: Any, inputs: Iterable[Any]) -> Iterable[Any] | None: ...
+
+
+class ProcessWindowFunction(Function):
+    """Sees all elements of a key's window, with time, state and side outputs."""
+
+    class Context(ABC):
+        """What is known about the window that fires."""
+
+        @abstractmethod
+        def window(self) -> Any:
+            """The window."""
+
+        @abstractmethod
+        def current_processing_time(self) -> int:
+            """The machine's clock, in ms."""
+
+        @abstractmethod
+        def current_watermark(self) -> int:
+            """Event time, in ms."""
+
+        @abstractmethod
+        def window_state(self) -> KeyedStateStore:
+            """State of this window of this key. Clear it in ``clear``; windows that merge have none."""
+
+        @abstractmethod
+        def global_state(self) -> KeyedStateStore:
+            """State of the key, shared by its windows."""
+
+        @abstractmethod
+        def output(self, tag: OutputTag, value: Any) -> None:
+            """Emit to a side output."""
+
+    @abstractmethod
+    def process(
+        self, key: Any, context: ProcessWindowFunction.Context, elements: Iterable[Any]
+    ) -> Iterable[Any] | None:
+        """Called whenever the window fires, with its elements, or with the one result of an aggregation before."""
+
+    def clear(self, context: ProcessWindowFunction.Context) -> None:
+        """Called when the window is over for good: clear its ``window_state``."""
+
+    clear.is_missing = True  # type: ignore[attr-defined]
+
+
+class ProcessAllWindowFunction(Function):
+    """Sees all elements of a window of a stream that is not keyed, with time, state and side outputs."""
+
+    Context: TypeAlias = ProcessWindowFunction.Context
+
+    @abstractmethod
+    def process(self, context: ProcessWindowFunction.Context, elements: Iterable[Any]) -> Iterable[Any] | None:
+        """Called whenever the window fires, with its elements, or with the one result of an aggregation before."""
+
+    def clear(self, context: ProcessWindowFunction.Context) -> None:
+        """Called when the window is over for good: clear its ``window_state``."""
+
+    clear.is_missing = True  # type: ignore[attr-defined]
 
 
 class SourceContext(ABC):

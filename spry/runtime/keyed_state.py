@@ -86,6 +86,9 @@ class _HeapListState(_HeapState, ListState[Any]):
         else:
             self.clear()
 
+    def merged(self, one: Any, other: Any) -> Any:
+        return [*one, *other]
+
 
 class _HeapMapState(_HeapState, MapState[Any, Any]):
     __slots__ = ()
@@ -140,6 +143,9 @@ class _HeapReducingState(_HeapState, ReducingState[Any]):
         key = self._current.key
         self._table[key] = self._reduce(self._table[key], value) if key in self._table else value
 
+    def merged(self, one: Any, other: Any) -> Any:
+        return self._reduce(one, other)
+
 
 class _HeapAggregatingState(_HeapState, AggregatingState[Any, Any]):
     __slots__ = ("_function",)
@@ -156,6 +162,9 @@ class _HeapAggregatingState(_HeapState, AggregatingState[Any, Any]):
         key = self._current.key
         accumulator = self._table[key] if key in self._table else self._function.create_accumulator()
         self._table[key] = self._function.add(value, accumulator)
+
+    def merged(self, one: Any, other: Any) -> Any:
+        return self._function.merge(one, other)
 
 
 def _reduce_call(function: Any) -> Callable[[Any, Any], Any]:
@@ -186,6 +195,34 @@ class HeapKeyedState:
             state = create(self.table(descriptor.name))
             self._states[descriptor.name] = (kind, state)
         return state
+
+    def state(self, descriptor: StateDescriptor) -> Any:
+        """The state that a descriptor of any kind describes."""
+        creators: dict[type[StateDescriptor], Callable[[Any], Any]] = {
+            ValueStateDescriptor: self.value_state,
+            ListStateDescriptor: self.list_state,
+            MapStateDescriptor: self.map_state,
+            ReducingStateDescriptor: self.reducing_state,
+            AggregatingStateDescriptor: self.aggregating_state,
+        }
+        for kind, create in creators.items():
+            if isinstance(descriptor, kind):
+                return create(descriptor)
+        raise TypeError(f"a state descriptor is needed, such as ValueStateDescriptor(name), not {descriptor!r}")
+
+    def merge(self, descriptor: StateDescriptor, target: Any, sources: list[Any]) -> None:
+        """What a state holds for some keys becomes part of what it holds for another."""
+        state = self.state(descriptor)
+        if not isinstance(state, _HeapListState | _HeapReducingState | _HeapAggregatingState):
+            raise TypeError(
+                f"state '{descriptor.name}' is described by a {type(descriptor).__name__} and cannot be merged: "
+                "use a list, a reducing or an aggregating state"
+            )
+        table = self.table(descriptor.name)
+        for source in sources:
+            if source in table:
+                moved = table.pop(source)
+                table[target] = state.merged(table[target], moved) if target in table else moved
 
     def value_state(self, descriptor: ValueStateDescriptor) -> ValueState[Any]:
         state: ValueState[Any] = self._state(descriptor, lambda table: _HeapValueState(table, self._current))

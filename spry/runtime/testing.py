@@ -35,6 +35,7 @@ from spry.common.operators import (
     ProcessOperator,
     ReduceOperator,
     SinkFunctionOperator,
+    WindowOperator,
 )
 from spry.common.output_tag import OutputTag
 from spry.common.partitioning import Broadcast, Global
@@ -353,7 +354,9 @@ def _harness_plan(
     last = len(operators) - 1
     edges.append(EdgePlan(_OUTPUT_EDGE, _TESTED, last, None, _BEHIND, 0, Global(), False))
     for tag in tags:
-        emitters = [i for i, plan in enumerate(operators) if isinstance(plan.description, ProcessOperator)]
+        emitters = [
+            i for i, plan in enumerate(operators) if isinstance(plan.description, ProcessOperator | WindowOperator)
+        ]
         source = emitters[-1] if emitters else last
         edges.append(EdgePlan(len(edges), _TESTED, source, tag, _BEHIND, 0, Global(), False))
     return JobPlan(

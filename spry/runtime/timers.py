@@ -3,56 +3,119 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from heapq import heappop, heappush
-from itertools import count
+from heapq import heapify, heappop, heappush
 from typing import Any
 
+from spry.common.keys import key_group_of
+
 __all__ = ["TimerQueue"]
+
+_SPARE_TIMES = 1000
+
+
+class _Keys(dict[Any, None]):
+    """The keys that have a timer at one time, in the order in which they set it."""
+
+    __slots__ = ()
 
 
 class TimerQueue:
     """Timers of one time domain, in order of time.
 
-    Deleting only forgets the timer; its place in the heap is skipped when its time comes.
+    For each time there is the key that has a timer then, or a set of keys if several have: of millions of timers most
+    are alone at their time, or share it with many. The heap holds each time once. Deleting a time's last key leaves
+    the time in the heap, where it is skipped when its turn comes.
     """
 
-    __slots__ = ("_heap", "_live", "_order")
+    __slots__ = ("_heap", "_keys", "_size")
 
     def __init__(self) -> None:
-        self._heap: list[tuple[int, int, Any]] = []
-        self._live: set[tuple[int, Any]] = set()
-        self._order = count()
+        self._heap: list[int] = []
+        self._keys: dict[int, Any] = {}
+        self._size = 0
 
     def __len__(self) -> int:
-        return len(self._live)
+        return self._size
 
     def pending(self) -> list[tuple[int, Any]]:
         """The (time, key) of every timer that is set, by time."""
-        return sorted(self._live, key=lambda timer: timer[0])
+        return [(time, key) for time in sorted(self._keys) for key in self._at(time)]
+
+    def by_key_group(self, max_parallelism: int) -> dict[int, list[tuple[int, Any]]]:
+        """The (time, key) of every timer, by the key group that the key belongs to, and by time in each."""
+        groups: dict[int, list[tuple[int, Any]]] = {}
+        for time, key in self.pending():
+            groups.setdefault(key_group_of(key, max_parallelism), []).append((time, key))
+        return groups
+
+    def _at(self, time: int) -> list[Any]:
+        found = self._keys[time]
+        return list(found) if found.__class__ is _Keys else [found]
 
     def register(self, time: int, key: Any) -> None:
         """Set a timer; setting it twice is setting it once."""
-        timer = (time, key)
-        if timer not in self._live:
-            self._live.add(timer)
-            heappush(self._heap, (time, next(self._order), key))
+        keys = self._keys
+        if time not in keys:
+            keys[time] = key
+            self._size += 1
+            heappush(self._heap, time)
+            return
+        found = keys[time]
+        if found.__class__ is not _Keys:
+            if found == key:
+                return
+            keys[time] = _Keys({found: None, key: None})
+            self._size += 1
+        elif key not in found:
+            found[key] = None
+            self._size += 1
 
     def delete(self, time: int, key: Any) -> None:
         """Forget a timer, if it is set."""
-        self._live.discard((time, key))
+        keys = self._keys
+        if time not in keys:
+            return
+        found = keys[time]
+        if found.__class__ is not _Keys:
+            if found != key:
+                return
+            del keys[time]
+        elif key in found:
+            del found[key]
+            if not found:
+                del keys[time]
+        else:
+            return
+        self._size -= 1
+        if len(self._heap) > 2 * len(keys) + _SPARE_TIMES:
+            self._heap[:] = keys  # Times without timers would pile up where timers are set and deleted all the time.
+            heapify(self._heap)
 
     def next_time(self) -> int | None:
         """When the earliest timer is due."""
-        heap, live = self._heap, self._live
-        while heap and (heap[0][0], heap[0][2]) not in live:
+        heap, keys = self._heap, self._keys
+        while heap and heap[0] not in keys:
             heappop(heap)
-        return heap[0][0] if heap else None
+        return heap[0] if heap else None
 
     def due(self, now: int) -> Iterator[tuple[int, Any]]:
         """Take out every timer due by now, in order, also those set meanwhile."""
-        heap, live = self._heap, self._live
-        while heap and heap[0][0] <= now:
-            time, _, key = heappop(heap)
-            if (time, key) in live:
-                live.discard((time, key))
-                yield time, key
+        heap, keys = self._heap, self._keys
+        while heap and heap[0] <= now:
+            time = heap[0]
+            if time not in keys:
+                heappop(heap)
+                continue
+            found = keys[time]
+            if found.__class__ is not _Keys:
+                del keys[time]
+                self._size -= 1
+                yield time, found
+                continue
+            for key in list(found):
+                if key in found:  # Else one that fired before has deleted it.
+                    del found[key]
+                    self._size -= 1
+                    yield time, key
+            if not found and keys.get(time) is found:
+                del keys[time]

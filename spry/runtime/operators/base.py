@@ -124,16 +124,20 @@ _MODULES = {
     "SinkOperator": "sinks",
     "PrintOperator": "sinks",
     "CollectOperator": "sinks",
+    "WindowOperator": "window",
 }
 
 
 def create_operator(plan: OperatorPlan, context: SubtaskContext) -> Operator:
-    """The running operator for a description: the class of the same name in a module of this package."""
+    """The running operator for a description: the class of the same name in a module of this package.
+
+    A module that chooses among several has a function ``create`` instead.
+    """
     description: OperatorDescription = plan.description
     name = type(description).__name__
     module = import_module(f"spry.runtime.operators.{_MODULES[name]}")
-    operator: Operator = getattr(module, f"Running{name}")(plan, context)
-    return operator
+    create: Callable[..., Operator] = getattr(module, "create", None) or getattr(module, f"Running{name}")
+    return create(plan, context)
 
 
 def user_method(function: Any, method: str) -> Callable[..., Any]:

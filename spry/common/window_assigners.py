@@ -1,0 +1,547 @@
+"""Window assigners: which windows an element belongs to.
+
+The built-in ones are plain data, so that the runtime can choose a faster way for them than to ask per element.
+"""
+
+from __future__ import annotations
+
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable
+from enum import Enum
+from typing import Any, Generic, TypeVar
+
+from spry.common.serializer import TypeSerializer
+from spry.common.state import ValueStateDescriptor
+from spry.common.time import Duration, Time
+from spry.common.triggers import CountTrigger, EventTimeTrigger, NeverTrigger, ProcessingTimeTrigger, Trigger
+from spry.common.window import (
+    CountWindow,
+    CountWindowSerializer,
+    GlobalWindow,
+    GlobalWindowSerializer,
+    TimeWindow,
+    TimeWindowSerializer,
+    Window,
+    window_start,
+)
+
+__all__ = [
+    "CountSlidingWindowAssigner",
+    "CountTumblingWindowAssigner",
+    "DynamicEventTimeSessionWindows",
+    "DynamicProcessingTimeSessionWindows",
+    "EventTimeSessionWindows",
+    "GlobalWindows",
+    "MergingWindowAssigner",
+    "ProcessingTimeSessionWindows",
+    "SessionWindowTimeGapExtractor",
+    "SlidingEventTimeWindows",
+    "SlidingProcessingTimeWindows",
+    "TumblingEventTimeWindows",
+    "TumblingProcessingTimeWindows",
+    "WindowAssigner",
+    "WindowStagger",
+]
+
+T = TypeVar("T")
+W = TypeVar("W", bound=Window)
+W2 = TypeVar("W2", bound=Window)
+
+
+def _millis(owner: str, name: str, length: Any) -> int:
+    if isinstance(length, Time | Duration):
+        return length.to_milliseconds()
+    raise TypeError(f"{owner}: {name} must be a Time such as Time.seconds(5) (or a Duration), not {length!r}")
+
+
+def _positive(owner: str, name: str, millis: Any) -> int:
+    if isinstance(millis, bool) or not isinstance(millis, int):
+        raise TypeError(f"{owner}: {name} must be a number of ms, not {millis!r}")
+    if millis <= 0:
+        raise ValueError(f"{owner}: {name} must be positive, not {millis} ms")
+    return millis
+
+
+def _offset(owner: str, offset: Any, period: int) -> int:
+    millis = offset if isinstance(offset, int) else _millis(owner, "offset", offset)
+    if abs(millis) >= period:
+        raise ValueError(f"{owner}: the offset must be shorter than the period of {period} ms, not {millis} ms")
+    return millis
+
+
+class WindowAssigner(ABC, Generic[T, W]):
+    """Says which windows an element belongs to. Derive from it for windows of one's own."""
+
+    class WindowAssignerContext(ABC):
+        """What an assigner may look at."""
+
+        @abstractmethod
+        def get_current_processing_time(self) -> int:
+            """The machine's clock, in ms."""
+
+        @abstractmethod
+        def get_runtime_context(self) -> Any:
+            """The runtime context: state of the current key, metrics ..."""
+
+    @abstractmethod
+    def assign_windows(
+        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[W]:
+        """The windows of this element. Called once per element."""
+
+    @abstractmethod
+    def get_default_trigger(self, env: Any) -> Trigger[T, W]:
+        """The trigger of these windows where the program names none."""
+
+    def get_window_serializer(self) -> TypeSerializer[W] | None:
+        """How windows are written in snapshots; by pickling where nothing is said."""
+        return None
+
+    @abstractmethod
+    def is_event_time(self) -> bool:
+        """Whether windows end by event time (and elements can be late) or by the clock."""
+
+
+class MergingWindowAssigner(WindowAssigner[T, W]):
+    """An assigner whose windows merge, as sessions do."""
+
+    class MergeCallback(ABC, Generic[W2]):
+        """Is told which windows merge."""
+
+        @abstractmethod
+        def merge(self, to_be_merged: Iterable[W2], merge_result: W2) -> None:
+            """These windows become that one."""
+
+    @abstractmethod
+    def merge_windows(self, windows: Iterable[W], callback: MergingWindowAssigner.MergeCallback[W]) -> None:
+        """Say which of a key's windows merge, and into what."""
+
+
+class WindowStagger(Enum):
+    """Where the windows of different subtasks begin, so that they do not all fire in the same moment."""
+
+    ALIGNED = "aligned"
+    """All at the same time."""
+    RANDOM = "random"
+    """Each subtask at a random distance."""
+    NATURAL = "natural"
+    """Each subtask at the distance that its first element arrived at."""
+
+    def offset(self, now: int, size: int) -> int:
+        """The distance of a subtask whose first element comes now."""
+        if self is WindowStagger.RANDOM:
+            return int(random.random() * size)
+        return max(0, now - window_start(now, 0, size)) if self is WindowStagger.NATURAL else 0
+
+
+# Time windows
+
+
+class _TumblingWindows(WindowAssigner[Any, TimeWindow]):
+    def __init__(self, size: int, offset: int = 0, window_stagger: WindowStagger = WindowStagger.ALIGNED) -> None:
+        owner = type(self).__name__
+        self.size = _positive(owner, "size", size)
+        self.offset = _offset(owner, offset, size)
+        if not isinstance(window_stagger, WindowStagger):
+            raise TypeError(f"{owner}: the stagger must be a WindowStagger, not {window_stagger!r}")
+        self.stagger = window_stagger
+        self._stagger_offset: int | None = None
+
+    def start_of(self, timestamp: int, now: int) -> int:
+        """The start of the window that the timestamp is in."""
+        if self._stagger_offset is None:
+            self._stagger_offset = self.stagger.offset(now, self.size)
+        return window_start(timestamp, (self.offset + self._stagger_offset) % self.size, self.size)
+
+    def _window(self, timestamp: int, now: int) -> TimeWindow:
+        start = self.start_of(timestamp, now)
+        return TimeWindow(start, start + self.size)
+
+    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
+        return TimeWindowSerializer()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.size}, {self.offset})"
+
+
+class TumblingEventTimeWindows(_TumblingWindows):
+    """Windows of equal size side by side, in event time.
+
+    >>> TumblingEventTimeWindows.of(Time.seconds(10))
+    TumblingEventTimeWindows(10000, 0)
+    """
+
+    @staticmethod
+    def of(
+        size: Time | Duration,
+        offset: Time | Duration | None = None,
+        window_stagger: WindowStagger = WindowStagger.ALIGNED,
+    ) -> TumblingEventTimeWindows:
+        """Windows of this size.
+
+        :param offset: Where they start: ``Time.hours(-8)`` makes days begin at midnight in UTC+8.
+        :param window_stagger: Whether the windows of different subtasks start at different times.
+        """
+        owner = "TumblingEventTimeWindows.of"
+        return TumblingEventTimeWindows(
+            _millis(owner, "size", size), 0 if offset is None else _millis(owner, "offset", offset), window_stagger
+        )
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
+        return [self._window(timestamp, context.get_current_processing_time())]
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
+        return EventTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        return True
+
+
+class TumblingProcessingTimeWindows(_TumblingWindows):
+    """Windows of equal size side by side, by the machine's clock."""
+
+    @staticmethod
+    def of(
+        size: Time | Duration,
+        offset: Time | Duration | None = None,
+        window_stagger: WindowStagger = WindowStagger.ALIGNED,
+    ) -> TumblingProcessingTimeWindows:
+        """Windows of this size; see :meth:`TumblingEventTimeWindows.of`."""
+        owner = "TumblingProcessingTimeWindows.of"
+        return TumblingProcessingTimeWindows(
+            _millis(owner, "size", size), 0 if offset is None else _millis(owner, "offset", offset), window_stagger
+        )
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
+        now = context.get_current_processing_time()
+        return [self._window(now, now)]
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
+        return ProcessingTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        return False
+
+
+class _SlidingWindows(WindowAssigner[Any, TimeWindow]):
+    def __init__(self, size: int, slide: int, offset: int = 0) -> None:
+        owner = type(self).__name__
+        self.size = _positive(owner, "size", size)
+        self.slide = _positive(owner, "slide", slide)
+        self.offset = _offset(owner, offset, slide)
+
+    def starts_of(self, timestamp: int) -> range:
+        """The starts of the windows that the timestamp is in, the latest first."""
+        return range(window_start(timestamp, self.offset, self.slide), timestamp - self.size, -self.slide)
+
+    def _windows(self, timestamp: int) -> list[TimeWindow]:
+        size = self.size
+        return [TimeWindow(start, start + size) for start in self.starts_of(timestamp)]
+
+    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
+        return TimeWindowSerializer()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.size}, {self.slide}, {self.offset})"
+
+
+class SlidingEventTimeWindows(_SlidingWindows):
+    """Windows of equal size, one per slide, in event time: an element is in several if the slide is shorter."""
+
+    @staticmethod
+    def of(
+        size: Time | Duration, slide: Time | Duration, offset: Time | Duration | None = None
+    ) -> SlidingEventTimeWindows:
+        """Windows of this size that begin every slide."""
+        owner = "SlidingEventTimeWindows.of"
+        return SlidingEventTimeWindows(
+            _millis(owner, "size", size),
+            _millis(owner, "slide", slide),
+            0 if offset is None else _millis(owner, "offset", offset),
+        )
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
+        return self._windows(timestamp)
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
+        return EventTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        return True
+
+
+class SlidingProcessingTimeWindows(_SlidingWindows):
+    """Windows of equal size, one per slide, by the machine's clock."""
+
+    @staticmethod
+    def of(
+        size: Time | Duration, slide: Time | Duration, offset: Time | Duration | None = None
+    ) -> SlidingProcessingTimeWindows:
+        """Windows of this size that begin every slide."""
+        owner = "SlidingProcessingTimeWindows.of"
+        return SlidingProcessingTimeWindows(
+            _millis(owner, "size", size),
+            _millis(owner, "slide", slide),
+            0 if offset is None else _millis(owner, "offset", offset),
+        )
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
+        return self._windows(context.get_current_processing_time())
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
+        return ProcessingTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        return False
+
+
+# Sessions
+
+
+class SessionWindowTimeGapExtractor(ABC):
+    """Says per element how long a pause ends its session."""
+
+    @abstractmethod
+    def extract(self, element: Any) -> int:
+        """The gap in ms, more than 0."""
+
+
+class _SessionWindows(MergingWindowAssigner[Any, TimeWindow]):
+    """Each element is a window as long as the gap; windows that overlap or touch merge."""
+
+    def merge_windows(self, windows: Iterable[TimeWindow], callback: Any) -> None:
+        TimeWindow.merge_windows(windows, callback)
+
+    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
+        return TimeWindowSerializer()
+
+
+class _FixedGap(_SessionWindows):
+    def __init__(self, session_gap: int) -> None:
+        self.gap = _positive(type(self).__name__, "gap", session_gap)
+
+    def gap_of(self, element: Any) -> int:
+        """The gap after an element."""
+        return self.gap
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.gap})"
+
+
+class _DynamicGap(_SessionWindows):
+    def __init__(self, session_window_time_gap_extractor: SessionWindowTimeGapExtractor | Callable[[Any], int]) -> None:
+        extractor = session_window_time_gap_extractor
+        extract = getattr(extractor, "extract", extractor)
+        if isinstance(extractor, type) or not callable(extract):
+            raise TypeError(
+                f"{type(self).__name__} takes a SessionWindowTimeGapExtractor or a function of the element, "
+                f"not {extractor!r}"
+            )
+        self.extract: Callable[[Any], int] = extract
+
+    def gap_of(self, element: Any) -> int:
+        """The gap after an element."""
+        gap = self.extract(element)
+        if not isinstance(gap, int):
+            raise TypeError(f"the session gap must be a number of ms, not {gap!r}")
+        if gap <= 0:
+            raise ValueError(f"the session gap must be positive, not {gap} ms")
+        return gap
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class EventTimeSessionWindows(_FixedGap):
+    """Sessions in event time: a session ends when nothing has come for as long as the gap."""
+
+    @staticmethod
+    def with_gap(size: Time | Duration) -> EventTimeSessionWindows:
+        """Sessions that end after a pause of this length."""
+        return EventTimeSessionWindows(_millis("EventTimeSessionWindows.with_gap", "the gap", size))
+
+    @staticmethod
+    def with_dynamic_gap(
+        extractor: SessionWindowTimeGapExtractor | Callable[[Any], int],
+    ) -> DynamicEventTimeSessionWindows:
+        """Sessions whose elements say how long a pause ends them."""
+        return DynamicEventTimeSessionWindows(extractor)
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
+        return [TimeWindow(timestamp, timestamp + self.gap)]
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
+        return EventTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        return True
+
+
+class ProcessingTimeSessionWindows(_FixedGap):
+    """Sessions by the machine's clock."""
+
+    @staticmethod
+    def with_gap(size: Time | Duration) -> ProcessingTimeSessionWindows:
+        """Sessions that end after a pause of this length."""
+        return ProcessingTimeSessionWindows(_millis("ProcessingTimeSessionWindows.with_gap", "the gap", size))
+
+    @staticmethod
+    def with_dynamic_gap(
+        extractor: SessionWindowTimeGapExtractor | Callable[[Any], int],
+    ) -> DynamicProcessingTimeSessionWindows:
+        """Sessions whose elements say how long a pause ends them."""
+        return DynamicProcessingTimeSessionWindows(extractor)
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
+        now = context.get_current_processing_time()
+        return [TimeWindow(now, now + self.gap)]
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
+        return ProcessingTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        return False
+
+
+class DynamicEventTimeSessionWindows(_DynamicGap):
+    """Sessions in event time whose gap each element says."""
+
+    @staticmethod
+    def with_dynamic_gap(
+        extractor: SessionWindowTimeGapExtractor | Callable[[Any], int],
+    ) -> DynamicEventTimeSessionWindows:
+        return DynamicEventTimeSessionWindows(extractor)
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
+        return [TimeWindow(timestamp, timestamp + self.gap_of(element))]
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
+        return EventTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        return True
+
+
+class DynamicProcessingTimeSessionWindows(_DynamicGap):
+    """Sessions by the machine's clock whose gap each element says."""
+
+    @staticmethod
+    def with_dynamic_gap(
+        extractor: SessionWindowTimeGapExtractor | Callable[[Any], int],
+    ) -> DynamicProcessingTimeSessionWindows:
+        return DynamicProcessingTimeSessionWindows(extractor)
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
+        now = context.get_current_processing_time()
+        return [TimeWindow(now, now + self.gap_of(element))]
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
+        return ProcessingTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        return False
+
+
+# Everything, and by count
+
+
+class GlobalWindows(WindowAssigner[Any, GlobalWindow]):
+    """All elements of a key in one window. It never ends, so a trigger has to say when it fires."""
+
+    @staticmethod
+    def create() -> GlobalWindows:
+        """The assigner."""
+        return GlobalWindows()
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[GlobalWindow]:
+        return (GlobalWindow.get(),)
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, GlobalWindow]:
+        return NeverTrigger()
+
+    def get_window_serializer(self) -> TypeSerializer[GlobalWindow]:
+        return GlobalWindowSerializer()
+
+    def is_event_time(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return "GlobalWindows()"
+
+
+class _CountWindows(WindowAssigner[Any, CountWindow]):
+    """Numbers a key's elements, and makes windows of them by their numbers."""
+
+    size: int
+
+    def __init__(self) -> None:
+        self._counts: Any = None
+
+    def _next(self, context: WindowAssigner.WindowAssignerContext) -> int:
+        if self._counts is None:
+            self._counts = context.get_runtime_context().get_state(ValueStateDescriptor("_count-window-elements"))
+        number: int = self._counts.value() or 0
+        self._counts.update(number + 1)
+        return number
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, CountWindow]:
+        return CountTrigger(self.size)
+
+    def get_window_serializer(self) -> TypeSerializer[CountWindow]:
+        return CountWindowSerializer()
+
+    def is_event_time(self) -> bool:
+        return False
+
+
+class CountTumblingWindowAssigner(_CountWindows):
+    """Windows of so many elements of a key each."""
+
+    def __init__(self, window_size: int) -> None:
+        super().__init__()
+        self.size = _count(type(self).__name__, "size", window_size)
+
+    @staticmethod
+    def of(window_size: int) -> CountTumblingWindowAssigner:
+        """Windows of so many elements."""
+        return CountTumblingWindowAssigner(window_size)
+
+    def assign_windows(
+        self, element: Any, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[CountWindow]:
+        return [CountWindow(self._next(context) // self.size)]
+
+    def __repr__(self) -> str:
+        return f"CountTumblingWindowAssigner({self.size})"
+
+
+class CountSlidingWindowAssigner(_CountWindows):
+    """Windows of so many elements of a key each; one begins at every so many."""
+
+    def __init__(self, window_size: int, window_slide: int) -> None:
+        super().__init__()
+        self.size = _count(type(self).__name__, "size", window_size)
+        self.slide = _count(type(self).__name__, "slide", window_slide)
+
+    @staticmethod
+    def of(window_size: int, window_slide: int) -> CountSlidingWindowAssigner:
+        """Windows of so many elements, the next of which begins after so many."""
+        return CountSlidingWindowAssigner(window_size, window_slide)
+
+    def assign_windows(
+        self, element: Any, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[CountWindow]:
+        number = self._next(context)
+        last = number // self.slide
+        first = max(0, (number - self.size) // self.slide + 1)
+        return [CountWindow(window) for window in range(last, first - 1, -1)]
+
+    def __repr__(self) -> str:
+        return f"CountSlidingWindowAssigner({self.size}, {self.slide})"
+
+
+def _count(owner: str, name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{owner}: {name} must be a positive number of elements, not {value!r}")
+    return value

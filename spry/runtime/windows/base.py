@@ -1,0 +1,271 @@
+"""What all window operators share: the window function and its context, late elements, and how results go out."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from spry.common.context import KeyedStateStore
+from spry.common.elements import MAX_WATERMARK, MIN_TIMESTAMP, NO_TIMESTAMP
+from spry.common.errors import InvalidProgramError
+from spry.common.operators import WindowOperator
+from spry.common.output_tag import OutputTag
+from spry.common.plan import OperatorPlan
+from spry.common.state import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    ValueStateDescriptor,
+)
+from spry.common.type_checks import compile_enforcer
+from spry.runtime.blocks import detach
+from spry.runtime.context import SubtaskContext
+from spry.runtime.failures import OperatorFailure, cut_repr, explain
+from spry.runtime.keyed_state import HeapKeyedState, KeyContext
+from spry.runtime.operators.base import Operator, user_method
+from spry.runtime.windows.fold import create_fold
+
+__all__ = ["RunningWindowBase", "StateStore", "clear_of"]
+
+
+class StateStore(KeyedStateStore):
+    """Keyed state as functions see it."""
+
+    def __init__(self, states: HeapKeyedState) -> None:
+        self._states = states
+
+    def get_state(self, state_descriptor: ValueStateDescriptor) -> Any:
+        return self._states.value_state(state_descriptor)
+
+    def get_list_state(self, state_descriptor: ListStateDescriptor) -> Any:
+        return self._states.list_state(state_descriptor)
+
+    def get_map_state(self, state_descriptor: MapStateDescriptor) -> Any:
+        return self._states.map_state(state_descriptor)
+
+    def get_reducing_state(self, state_descriptor: ReducingStateDescriptor) -> Any:
+        return self._states.reducing_state(state_descriptor)
+
+    def get_aggregating_state(self, state_descriptor: AggregatingStateDescriptor) -> Any:
+        return self._states.aggregating_state(state_descriptor)
+
+
+class _WindowContext:
+    """The context of a ProcessWindowFunction and of a ProcessAllWindowFunction."""
+
+    def __init__(self, operator: RunningWindowBase, context: SubtaskContext, merging: bool) -> None:
+        self._operator = operator
+        self._clock = context.services.clock
+        self._global = StateStore(context.keyed_state)
+        self.current = KeyContext()
+        self.states = HeapKeyedState(self.current)
+        self._of_window = None if merging else StateStore(self.states)
+        self.at: Any = None
+
+    def window(self) -> Any:
+        """The window at hand."""
+        return self.at
+
+    def current_processing_time(self) -> int:
+        """The machine's clock, in ms."""
+        return self._clock()
+
+    def current_watermark(self) -> int:
+        """Event time, in ms."""
+        return self._operator.watermark
+
+    def window_state(self) -> KeyedStateStore:
+        """State of this window of this key; clear it in the function's ``clear``."""
+        if self._of_window is None:
+            raise InvalidProgramError(
+                f"operator '{self._operator.plan.name}': windows that merge have no state of their own, "
+                "because it could not be merged; use global_state()"
+            )
+        return self._of_window
+
+    def global_state(self) -> KeyedStateStore:
+        """State of the key, shared by all of its windows."""
+        return self._global
+
+    def output(self, tag: OutputTag, value: Any) -> None:
+        """Emit to a side output."""
+        stamp = self.at.max_timestamp()
+        self._operator.output.emit_side(tag.tag_id, [detach(value)], [stamp])
+
+
+def clear_of(function: Any) -> Callable[[Any], Any] | None:
+    """The window function's ``clear``, if it has one of its own."""
+    clear = getattr(function, "clear", None)
+    return None if clear is None or getattr(clear, "is_missing", False) else clear
+
+
+class RunningWindowBase(Operator):
+    """Takes elements in, and gives a result per window."""
+
+    takes_batches = True
+
+    def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
+        super().__init__(plan, context)
+        description = plan.description
+        assert isinstance(description, WindowOperator)
+        assert description.key is not None
+        self.description = description
+        self.select: Callable[[Any], Any] = description.key.call
+        self.fold = create_fold(None if description.evictor is not None else description.aggregation)
+        self.watermark = MIN_TIMESTAMP
+        self.clock = context.services.clock
+        self.event_time: bool = description.assigner.is_event_time()
+        self.lateness = description.allowed_lateness
+        merging = hasattr(description.assigner, "merge_windows")
+        self.window_context = _WindowContext(self, context, merging)
+        self._function = description.function
+        self._call = self._window_call()
+        self._forget = clear_of(self._function)
+        self._enforce = compile_enforcer(plan.type_info) if plan.type_info is not None else None
+        self._values: list[Any] = []
+        self._stamps: list[int] = []
+        self._dropped = context.get_metrics_group().counter("numLateRecordsDropped")
+
+    @property
+    def retains(self) -> bool:
+        return True  # A window that has fired may still be there, and so may what a function gave.
+
+    def _window_call(self) -> Callable[[Any, Any, Any], Any] | None:
+        """(key, window, elements) -> results: the window function, whatever its kind; None if there is none."""
+        function, context = self._function, self.window_context
+        if function is None:
+            return None
+        if hasattr(function, "process"):
+            process = function.process
+            if self.description.keyed:
+                return lambda key, window, elements: process(key, context, elements)
+            return lambda key, window, elements: process(context, elements)
+        apply = user_method(function, "apply")
+        if self.description.keyed:
+            return apply
+        return lambda key, window, elements: apply(window, elements)
+
+    # Life
+
+    def _parts(self) -> Iterable[Any]:
+        """The user's objects that have a life."""
+        description = self.description
+        return [f for f in (description.aggregation, description.function) if f is not None]
+
+    def open(self) -> None:
+        for part in self._parts():
+            opener = getattr(part, "open", None)
+            if opener is not None:
+                opener(self.context)
+
+    def close(self) -> None:
+        for part in self._parts():
+            closer = getattr(part, "close", None)
+            if closer is not None:
+                closer()
+
+    # Late elements
+
+    def cleanup_time(self, window: Any) -> int:
+        """When a window is forgotten."""
+        end: int = window.max_timestamp()
+        return min(end + self.lateness, MAX_WATERMARK) if self.event_time else end
+
+    def drop_late(self, value: Any, stamp: int) -> None:
+        """All of the element's windows are over: it goes to the side output for late data, or is counted."""
+        if self.description.late_tag is not None:
+            self.output.emit_side(self.description.late_tag, [value], None if stamp == NO_TIMESTAMP else [stamp])
+        else:
+            self._dropped.inc()
+
+    # Results
+
+    def fire(self, key: Any, window: Any, contents: Any) -> None:
+        """A window gives its result."""
+        stamp = window.max_timestamp()
+        if self._call is None:
+            self._values.append(self.fold.result(contents))
+            self._stamps.append(stamp)
+            return
+        elements = contents if self.description.aggregation is None else [self.fold.result(contents)]
+        self.call_function(key, window, elements)
+
+    def call_function(self, key: Any, window: Any, elements: Any) -> None:
+        """Call the window function and keep its results until they are passed on."""
+        assert self._call is not None
+        self._at(key, window)
+        stamp = window.max_timestamp()
+        try:
+            results = self._call(key, window, elements)
+            if results is None:
+                return
+            for result in results:
+                if result.__class__ is tuple and result and result[0].__class__ is OutputTag:
+                    tag, value = result
+                    self.output.emit_side(tag.tag_id, [detach(value)], [stamp])
+                else:
+                    self._values.append(result)
+                    self._stamps.append(stamp)
+        except OperatorFailure:
+            raise
+        except (Exception, SystemExit) as error:
+            raise explain(error, None, [self], 0, cut_repr(window) + f" of key {cut_repr(key)}") from None
+
+    def keep_result(self, result: Any, stamp: int) -> None:
+        """A result that is there already."""
+        self._values.append(result)
+        self._stamps.append(stamp)
+
+    def forget(self, key: Any, window: Any) -> None:
+        """A window is over for good: its function lets go of what it kept for it."""
+        if self._forget is not None:
+            self._at(key, window)
+            self._forget(self.window_context)
+
+    def _at(self, key: Any, window: Any) -> None:
+        self.context.key_context.key = key
+        self.window_context.at = window
+        self.window_context.current.key = (key, window)
+
+    def flush(self) -> None:
+        """Pass on the results so far."""
+        if self._values:
+            values, stamps = self._values, self._stamps
+            self._values, self._stamps = [], []
+            if self._enforce is not None:
+                values = [self._enforce(value) for value in values]
+            self.output.emit(values, stamps)
+
+    def missing_timestamp(self, value: Any) -> Exception:
+        """What to say about an element without a timestamp."""
+        return InvalidProgramError(
+            f"the element {cut_repr(value)} has no timestamp, but {self.description.assigner!r} needs event time: "
+            "call assign_timestamps_and_watermarks(...) before key_by, or use windows in processing time"
+        )
+
+    # Time
+
+    def process_watermark(self, timestamp: int) -> None:
+        self.watermark = timestamp
+        self.on_event_time(timestamp)
+        self.flush()
+        self.output.emit_watermark(timestamp)
+
+    @abstractmethod
+    def on_event_time(self, timestamp: int) -> None:
+        """Event time has come so far: fire and forget what is due."""
+
+    def end_of_key(self) -> None:
+        """Batch mode: no element of the current key follows, so event time ends for it."""
+        self.watermark = MAX_WATERMARK
+        self.on_event_time(MAX_WATERMARK)
+        self.on_processing_time(MAX_WATERMARK)
+        self.flush()
+        self.watermark = MIN_TIMESTAMP
+
+    def finish(self) -> None:
+        if self.context.batch:
+            self.on_processing_time(MAX_WATERMARK)
+            self.flush()
