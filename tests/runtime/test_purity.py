@@ -57,6 +57,29 @@ def keeps_in_itself(value: Any) -> Any:
     return value
 
 
+def calls_what_keeps(value: Any) -> Any:
+    return keeps_in_empty_global(value)
+
+
+def calls_itself(value: Any) -> Any:
+    return value if value < 1 else calls_itself(value - 1)
+
+
+def captures(captured: Any) -> Callable[[Any], Any]:
+    return lambda v: (captured, v)
+
+
+def remembers_the_last() -> Callable[[Any], Any]:
+    last: Any = None
+
+    def remember(value: Any) -> Any:
+        nonlocal last
+        before, last = last, value
+        return before
+
+    return remember
+
+
 class Holder:
     def method(self, value: Any) -> Any:
         return value
@@ -74,6 +97,11 @@ PURE: list[Any] = [
     lambda v: sorted(v.items()),
     changes_its_argument,
     lambda v: [part * 2 for part in v],
+    lambda v: helper(v),
+    lambda v, factor=3: v * factor,
+    captures(3),
+    captures(helper),
+    calls_itself,
 ]
 
 NOT_PURE: list[Any] = [
@@ -82,7 +110,11 @@ NOT_PURE: list[Any] = [
     lambda v, kept=_KEPT: kept,
     lambda v, *, kept=_KEPT: kept,
     lambda v: [_KEPT for _ in v],
-    lambda v: helper(v),
+    lambda v: calls_what_keeps(v),
+    remembers_the_last(),
+    captures(_KEPT),
+    captures(keeps_in_empty_global),
+    lambda v, f=keeps_in_class: f(v),
     lambda v: globals(),
     lambda v: setattr(v, "x", 1),
     keeps_in_global,

@@ -81,28 +81,49 @@ _STATELESS_MODULES = frozenset({"math", "operator", "re", "json", "time", "strin
 def is_pure(function: Any) -> bool:
     """Whether a function certainly keeps nothing: what it returns is new, or its argument.
 
-    True only for plain functions without closure, defaults and mutable globals. Anything else is presumed to keep
-    what it returns, which merely costs a check of each emitted value.
+    True only for plain functions that use nothing from outside but what cannot change and functions of the same kind.
+    Anything else is presumed to keep what it returns, which merely costs a check of each emitted value.
     """
+    return _is_pure(function, ())
+
+
+def _is_pure(function: Any, callers: tuple[Any, ...]) -> bool:
     if not isinstance(function, types.FunctionType):
         return False
-    if function.__closure__ or function.__defaults__ or function.__kwdefaults__:
-        return False
-    return _is_pure_code(function.__code__, function.__globals__)
-
-
-def _is_pure_code(code: types.CodeType, names: dict[str, Any]) -> bool:
-    stores = {instruction.opname for instruction in dis.get_instructions(code)} & _STORES
-    if "STORE_GLOBAL" in stores or (stores and any(isinstance(names.get(name), type) for name in code.co_names)):
-        return False  # It may keep what it is given in a global, or in a class.
-    for name in code.co_names:
-        if name in names:
-            value = names[name]
-            if isinstance(value, types.ModuleType):
-                if value.__name__ not in _STATELESS_MODULES:
-                    return False
-            elif not isinstance(value, _ATOMIC):
-                return False
-    return all(_is_pure_code(const, names) for const in code.co_consts if isinstance(const, types.CodeType)) and not (
-        set(code.co_names) & {"globals", "setattr", "__import__", "exec", "eval"} & set(dir(builtins))
+    if function in callers:
+        return True  # It calls itself: the rest of it decides.
+    callers = (*callers, function)
+    try:
+        captured = [cell.cell_contents for cell in function.__closure__ or ()]
+    except ValueError:
+        return False  # A variable that has no value yet.
+    given = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    return all(_is_harmless(value, callers) for value in (*captured, *given)) and _is_pure_code(
+        function.__code__, function.__globals__, callers
     )
+
+
+def _is_harmless(value: Any, callers: tuple[Any, ...]) -> bool:
+    """Whether nothing can be kept in a value from outside."""
+    if isinstance(value, types.ModuleType):
+        return value.__name__ in _STATELESS_MODULES
+    return isinstance(value, _ATOMIC) or _is_pure(value, callers)
+
+
+def _is_pure_code(code: types.CodeType, names: dict[str, Any], callers: tuple[Any, ...]) -> bool:
+    stores = {i.opname for i in dis.get_instructions(code) if i.opname in _STORES}
+    rebinds = {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_DEREF"} & set(code.co_freevars)
+    if "STORE_GLOBAL" in stores or rebinds:
+        return False  # It may keep what it is given in a variable from outside.
+    used = [names[name] for name in code.co_names if name in names]
+    if stores and any(isinstance(value, type | types.FunctionType) for value in used):
+        return False  # Or in a class or function.
+    inner = [const for const in code.co_consts if isinstance(const, types.CodeType)]
+    return (
+        all(_is_harmless(value, callers) for value in used)
+        and all(_is_pure_code(const, names, callers) for const in inner)
+        and not set(code.co_names) & _BACKDOORS
+    )
+
+
+_BACKDOORS = frozenset({"globals", "setattr", "__import__", "exec", "eval"}) & set(dir(builtins))

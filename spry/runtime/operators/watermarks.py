@@ -14,6 +14,7 @@ from spry.common.watermark_strategy import GeneratorKind, WatermarkOutput, Water
 from spry.runtime.context import SubtaskContext
 from spry.runtime.failures import cut_repr, explain
 from spry.runtime.operators.base import Operator, Output
+from spry.runtime.operators.functions import is_pure
 
 __all__ = ["RunningTimestampsAndWatermarksOperator"]
 
@@ -71,6 +72,11 @@ class RunningTimestampsAndWatermarksOperator(Operator):
         self._clock = context.services.clock
         self._due = self._clock() + self._interval
         self._last_record = self._clock()
+
+    @property
+    def may_keep(self) -> bool:
+        # The generator of a program sees the records, and so may its assigner.
+        return self._generator is not None or not (self._assign is None or is_pure(self._assign))
 
     def process_batch(self, values: Sequence[Any], timestamps: Sequence[int] | None) -> None:
         self._out.output = self.output
