@@ -64,7 +64,7 @@ class RunningSessionWindowOperator(RunningWindowBase):
         self.flush()
 
     def _compile(self) -> GeneratedFunction:
-        """The loop: an element within its key's last session only makes that longer; all else is ``_place``'s."""
+        """The loop: an element that only makes its key's last session longer is added; all else is ``_place``'s."""
         g = CodeWriter("run", "values, timestamps")
         value, stamp, key = g.fresh("v"), g.fresh("t"), g.fresh("k")
         known, session, end = g.fresh("known"), g.fresh("s"), g.fresh("end")
@@ -73,13 +73,18 @@ class RunningSessionWindowOperator(RunningWindowBase):
             g.line(f"{known} = {g.bind(self._sessions.get, 'find')}({key})")
             with g.block(f"if {known} is not None:"):
                 g.line(f"{session} = {known}[-1]")
-                with g.block(f"if {session}.start <= {stamp} <= {session}.end and not {session}.fired:"):
+                with g.block(f"if {stamp} <= {session}.end and not {session}.fired:"):
                     gap = getattr(self._assigner, "gap", None)
                     g.line(f"{end} = {stamp} + {self._gap_code(g, gap, value)}")
-                    with g.block(f"if {end} > {session}.end:"):
-                        g.line(f"{session}.end = {end}")
-                    g.line(self.fold.write_add(g, f"{session}.contents", value))
-                    g.line("continue")
+                    with g.block(
+                        f"if {stamp} >= {session}.start or ({end} >= {session}.start and len({known}) == 1):"
+                    ):
+                        with g.block(f"if {end} > {session}.end:"):
+                            g.line(f"{session}.end = {end}")
+                        with g.block(f"if {stamp} < {session}.start:"):
+                            g.line(f"{session}.start = {stamp}")
+                        g.line(self.fold.write_add(g, f"{session}.contents", value))
+                        g.line("continue")
             g.line(f"{g.bind(self._place, 'place')}({key}, {value}, {stamp})")
         return g.build()
 
