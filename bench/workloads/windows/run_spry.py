@@ -10,7 +10,7 @@ from spry.common.accumulators import IntCounter
 from spry.common.sink import WriterContext
 from spry.datastream import AggregateFunction, RuntimeContext, StreamExecutionEnvironment
 from spry.datastream.functions import SinkFunction
-from spry.datastream.window import EventTimeSessionWindows, TumblingEventTimeWindows, WindowAssigner
+from spry.datastream.window import EventTimeSessionWindows, TimeWindow, TumblingEventTimeWindows, WindowAssigner
 
 Sums = tuple[int, int]
 
@@ -50,7 +50,7 @@ def main() -> None:
     n = options.records
     each = half(n)
     when = session_time_of if options.sessions else time_of
-    windows: WindowAssigner = TumblingEventTimeWindows.of(Time.milliseconds(WINDOW))
+    windows: WindowAssigner[Record, TimeWindow] = TumblingEventTimeWindows.of(Time.milliseconds(WINDOW))
     if options.sessions:
         windows = EventTimeSessionWindows.with_gap(Time.milliseconds(GAP))
     env = StreamExecutionEnvironment.get_execution_environment()
