@@ -10,6 +10,7 @@ import pytest
 
 from spry.common.errors import InvalidProgramError
 from spry.common.typeinfo import Types
+from spry.common.types import Row, RowKind
 from spry.common.watermark_strategy import WatermarkStrategy
 from spry.datastream import (
     FilterFunction,
@@ -225,14 +226,14 @@ def test_rolling_aggregations() -> None:
 
 
 def test_projections_of_tuples_and_rows() -> None:
-    from spry.common.types import Row
-
     env, job = program(1)
     tuples = job.collect(env.from_collection([("a", 1, True)]).project(2, 0))
     rows = job.collect(env.from_collection([Row("a", 1)], NAMED).project(1))
+    untyped = job.collect(env.from_collection([Row("a", 1), Row.of_kind(RowKind.DELETE, x=1, y=2)]).project(1))
     job.run()
     assert tuples == [(True, "a")]
-    assert rows == [Row(1)]
+    assert rows == [Row(age=1)]
+    assert untyped == [Row(1), Row.of_kind(RowKind.DELETE, y=2)]
     assert env.from_collection([("a", 1)], PAIR).project(1).get_type() == Types.TUPLE([Types.INT()])
 
 
