@@ -65,6 +65,7 @@ STREAM: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda s: s.flat_map("abc"), TypeError, "flat_map takes a function"),
     (lambda s: s.filter(True), TypeError, "filter takes a function or a FilterFunction, not True"),
     (lambda s: s.process(lambda v: v), TypeError, "process takes a ProcessFunction"),
+    (lambda s: s.process(Keyed), TypeError, r"process takes an instance, not the class Keyed: write Keyed\(\)"),
     (lambda s: s.process(Keyed()), InvalidProgramError, r"needs a keyed stream: call key_by\(...\)"),
     (lambda s: s.project(), ValueError, "project takes field indexes"),
     (lambda s: s.project(-1), ValueError, "project takes field indexes"),

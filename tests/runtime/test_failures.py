@@ -297,6 +297,12 @@ def test_declared_types() -> None:
     assert "field 'f1' must be INT, got 'x' (str)" in failure.summary
 
 
+def test_a_record_without_the_keys_field_is_named_and_no_line_of_ours() -> None:
+    failure = failure_of(lambda env: env.from_collection([("a", 1), ("b",)]).name("pairs").key_by(1).map(str).print())
+    check(failure, "pairs", "('b',)", "IndexError: tuple index out of range")
+    assert failure.traceback == ""
+
+
 def test_declared_types_of_side_outputs_and_sources() -> None:
     tag = OutputTag("t", Types.INT())
 
