@@ -22,6 +22,7 @@ from spry.common.options import (
     SpryOptions,
     validate,
 )
+from spry.common.restart_strategy import RestartStrategyConfiguration
 from spry.common.source import Source
 from spry.common.time import Duration
 from spry.common.typeinfo import TypeInformation, Types
@@ -164,6 +165,14 @@ class StreamExecutionEnvironment:
         if not self._configuration.get(ExecutionOptions.BUFFER_TIMEOUT_ENABLED):
             return -1
         return self._configuration.get(ExecutionOptions.BUFFER_TIMEOUT).to_millis()
+
+    def set_restart_strategy(self, restart_strategy_configuration: RestartStrategyConfiguration) -> None:
+        """As :meth:`ExecutionConfig.set_restart_strategy`."""
+        self._config.set_restart_strategy(restart_strategy_configuration)
+
+    def get_restart_strategy(self) -> RestartStrategyConfiguration:
+        """As :meth:`ExecutionConfig.get_restart_strategy`."""
+        return self._config.get_restart_strategy()
 
     def disable_operator_chaining(self) -> StreamExecutionEnvironment:
         """Fuse no operators."""
