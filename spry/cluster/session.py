@@ -108,7 +108,8 @@ def _check_alive(context: Any) -> None:
         context._jsc.sc().isStopped()
     except (OSError, Py4JError) as error:
         raise JobSubmissionError(
-            f"the Spark application of this program is gone, its Java process has died ({error}): start the program anew"
+            f"the Spark application of this program is gone, its Java process has died ({error}): "
+            "start the program anew"
         ) from None
 
 

@@ -115,7 +115,10 @@ class StreamExecutionEnvironment:
         pyspark = sys.modules.get("pyspark")
         active = pyspark.SparkContext._active_spark_context if pyspark is not None else None
         if active is not None:
-            return max(1, int(active.defaultParallelism))
+            try:
+                return max(1, int(active.defaultParallelism))
+            except Exception:
+                return 1  # Spark is gone: starting the job says so.
         master = self._configuration.get_string("spark.master", self._configuration.get(SpryOptions.SPARK_MASTER))
         inside = master[len("local[") : -1].split(",")[0] if master.startswith("local[") else ""
         return int(inside) if inside.isdigit() else os.cpu_count() or 1
