@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -222,6 +224,8 @@ def test_rolling_aggregations() -> None:
     assert rolling("max_by", records, 0, 1) == [("a", 3, "x"), ("a", 3, "x"), ("a", 3, "x"), ("b", 9, "w")]
     assert rolling("max_by", records, 0, 1, False) == [("a", 3, "x"), ("a", 3, "x"), ("a", 3, "z"), ("b", 9, "w")]
     assert rolling("sum", [1, 2, 3], lambda n: n % 2) == [1, 2, 4]
+    assert rolling("sum", [Decimal("1.5"), Decimal(2)], lambda n: 0) == [Decimal("1.5"), Decimal("3.5")]
+    assert rolling("max", [date(2020, 1, 2), date(2020, 1, 1)], lambda d: 0) == [date(2020, 1, 2)] * 2
     assert rolling("sum", [Event(1), Event(2)], lambda e: 0, "n") == [Event(1), Event(3)]
     assert rolling("max", [{"k": 1, "v": 2}, {"k": 1, "v": 5}], "k", "v") == [{"k": 1, "v": 2}, {"k": 1, "v": 5}]
 
