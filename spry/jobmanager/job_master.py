@@ -39,6 +39,8 @@ _CLOSE_SECONDS = 5.0
 _EAGER_TARGET_SECONDS = 0.25
 _EAGER_RECORDS = 50_000
 _REMEMBERED_EPOCHS = 1000
+_WORKER_IDLE_SECONDS = 55.0
+"""Spark ends Python workers that were idle for a minute."""
 
 
 class JobMaster:
@@ -253,6 +255,7 @@ class JobMaster:
     def _take_in(self, reports: list[SlotReport], seconds: float) -> float:
         """Learn from an epoch's reports; gives the pause before the next."""
         self._pass_on_results(reports)
+        self.epoch_seconds.append(seconds)
         self._check(reports)
         backlog, talk, records, most_read = False, False, 0, 0
         by_vertex = {coordinator.vertex_id: coordinator for coordinator in self._coordinators}
@@ -274,7 +277,6 @@ class JobMaster:
         self._learn(reports)
         self._records = records
         self.epochs += 1
-        self.epoch_seconds.append(seconds)
         self._progress.update(self._epoch, records, backlog)
         pause = self._pacer.after(seconds, most_read, backlog)
         return 0.0 if talk else pause
@@ -307,7 +309,16 @@ class JobMaster:
             return
         lost = [failure for failure in failures if failure.slot_lost]
         own = [failure for failure in failures if not failure.slot_lost]
-        raise JobExecutionError(self.name, (own or lost)[0])
+        failure = (own or lost)[0]
+        longest = max(list(self.epoch_seconds)[-2:], default=0.0)
+        if failure.slot_lost and longest > _WORKER_IDLE_SECONDS:
+            hint = (
+                f"; Spark ends workers that have nothing to do for a minute, and another slot kept this one waiting "
+                f"in an epoch of {longest:.0f} s: does a function take very long for a record, or do most records "
+                "have the same key?"
+            )
+            failure = replace(failure, summary=failure.summary + hint)
+        raise JobExecutionError(self.name, failure)
 
     def _guarded(self, coordinator: SourceCoordinator, call: Any, *args: Any) -> Any:
         try:

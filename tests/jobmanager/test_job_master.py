@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from spry.common.errors import JobCancelledError, JobExecutionError, SlotLostError
+from spry.common.errors import FailureInfo, JobCancelledError, JobExecutionError, SlotLostError
 from spry.common.job_id import JobID
 from spry.common.job_status import JobStatus
 from spry.common.plan import SlotReport
@@ -53,6 +53,18 @@ class DeafSpark(NoSpark):
         """Nothing to give back."""
 
 
+class SlowSpark(NoSpark):
+    """One slot keeps the other waiting, whose process is gone afterwards."""
+
+    def deploy(self) -> list[SlotReport]:
+        return [SlotReport(0, 0, 1)]
+
+    def run_epoch(self, command: Any, description: str) -> list[SlotReport]:
+        failure = FailureInfo("slot 0 lost its process", slot_lost=True)
+        time.sleep(0.02)
+        return [SlotReport(0, 1, 1, failure=failure)]
+
+
 def started(monkeypatch: pytest.MonkeyPatch, spark: type[NoSpark]) -> JobMaster:
     monkeypatch.setattr(job_master, "SparkJob", spark)
     monkeypatch.setattr(job_master, "release_thread", lambda: None)
@@ -71,6 +83,13 @@ def test_a_job_whose_spark_is_gone_fails_and_says_so(monkeypatch: pytest.MonkeyP
         master.result.result(10)
     assert master.status is JobStatus.FAILED
     assert {subtask.state.value for subtask in master.graph.subtasks()} == {"FAILED"}
+
+
+def test_a_slot_that_spark_ended_for_idleness_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_master, "_WORKER_IDLE_SECONDS", 0.01)
+    master = started(monkeypatch, SlowSpark)
+    with pytest.raises(JobExecutionError, match=r"slot 0 lost its process; .* another slot kept this one waiting"):
+        master.result.result(10)
 
 
 def test_cancelling_does_not_give_up(monkeypatch: pytest.MonkeyPatch) -> None:
