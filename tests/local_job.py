@@ -140,7 +140,7 @@ class LocalJob:
             self.close()
             raise
 
-    def step(self, max_records: int | None = None) -> list[SlotReport]:
+    def step(self, max_records: int | None = None, max_millis: int = 1 << 31) -> list[SlotReport]:
         """One epoch."""
         assert self._cluster is not None
         self.epoch_count += 1
@@ -150,7 +150,7 @@ class LocalJob:
             for subtask, said in coordinator.take_out().items():
                 events[(coordinator.vertex_id, subtask)] = said
         reports = self._cluster.run_epoch(
-            max_records=max_records or self._max_records, max_millis=1 << 31, slots=self._cluster.commands(events)
+            max_records=max_records or self._max_records, max_millis=max_millis, slots=self._cluster.commands(events)
         )
         self._take_in(reports)
         self._tell_coordinators(reports)

@@ -13,15 +13,18 @@ import sys
 import threading
 from typing import Any
 
-__all__ = ["ProcessState"]
+__all__ = ["ProcessState", "hush"]
 
 _RSS_LIMIT = 300 << 20
+_STDERR: list[int] = []
+"""Where standard error went before the process was hushed."""
 
 
 class ProcessState:
     """What a process was like before a job."""
 
     def __init__(self) -> None:
+        hush(False)
         self._modules = set(sys.modules)
         self._path = list(sys.path)
         self._directory = os.getcwd()
@@ -48,6 +51,22 @@ class ProcessState:
         gc.collect()
         others = [t for t in threading.enumerate() if t is not threading.main_thread() and not _is_sparks(t)]
         return not others and _resident_bytes() < _RSS_LIMIT
+
+
+def hush(quiet: bool) -> None:
+    """Whether the process may write to standard error.
+
+    Between jobs it has nothing to say: when Spark ends it for being idle, all that PySpark would write is a traceback.
+    """
+    while not quiet and _STDERR:
+        kept = _STDERR.pop()
+        os.dup2(kept, 2)
+        os.close(kept)
+    if quiet and not _STDERR:
+        _STDERR.append(os.dup(2))
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 2)
+        os.close(nowhere)
 
 
 def _is_users(module: Any) -> bool:

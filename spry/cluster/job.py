@@ -8,15 +8,19 @@ two levels there is a shuffle by target slot. What does not change from epoch to
 from __future__ import annotations
 
 import base64
+import contextlib
+import os
 import pickle
+import re
 import sys
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from spry.cluster.executors import Executor, executors, place_slots
 from spry.cluster.names import slot_names
 from spry.cluster.shipping import encode_job, ship_engine, ship_files
-from spry.cluster.worker import COMMAND_PROPERTY, CloseTask, DeployTask, LevelTask
+from spry.cluster.worker import COMMAND_PROPERTY, INTERRUPT, CloseTask, DeployTask, LevelTask
 from spry.common.errors import SlotLostError
 from spry.common.plan import EpochCommand, JobPlan, SlotReport
 
@@ -29,16 +33,19 @@ _WRAPPING = threading.Lock()
 class SparkJob:
     """One attempt of a job on Spark."""
 
-    def __init__(self, context: Any, plan: JobPlan, requirements: str | None = None) -> None:
+    def __init__(self, context: Any, plan: JobPlan, stop_file: str, requirements: str | None = None) -> None:
         self._context = context
         self._jvm = context._jvm
         self._plan = ship_files(context, plan)
         self._requirements = requirements
+        self._stop_file = stop_file
         self._group = f"spry-{plan.job_id}-{plan.attempt}"
         self._slots = plan.slots
         self._broadcast: Any = None
         self._closing: Any = None
+        self._pool = slot_names(context.applicationId)
         self._names: list[str] = []
+        self._pids: list[int] = []
         self._staying: set[str] = set()
         self.placement: list[Executor] = []
 
@@ -46,19 +53,25 @@ class SparkJob:
 
     def deploy(self) -> list[SlotReport]:
         """Start a process per slot and open the functions in it."""
+        with self._explained():
+            return self._deploy()
+
+    def _deploy(self) -> list[SlotReport]:
         ship_engine(self._context)
         available = executors(self._context, self._slots)
-        self._names = slot_names(self._context.applicationId).lease(self._slots)
+        self._names = self._pool.lease(self._slots)
         self.placement = place_slots(self._slots, available)
         self._pinned = not self._context.master.startswith("local")
         self._broadcast = self._context.broadcast(encode_job(self._plan, self._requirements))
         self._anchors = [self._anchor(executor) for executor in self.placement]
-        tasks = [DeployTask(slot, self._broadcast) for slot in range(self._slots)]
-        reports = self._collect(self._stage([(self._anchors[i], tasks[i]) for i in range(self._slots)]), "deploy")
-        self._prepare_levels()
-        self._closing = self._stage(
-            [(self._anchors[slot], CloseTask(self._plan.job_id, slot)) for slot in range(self._slots)]
+        slots = range(self._slots)
+        # Made first: when some slots do not get as far as being open, those that do are closed all the same.
+        self._closing = self._stage([(self._anchors[slot], CloseTask(self._plan.job_id, slot)) for slot in slots])
+        tasks = [DeployTask(slot, self._broadcast, self._stop_file) for slot in slots]
+        reports = self._collect(
+            self._stage([(self._anchors[slot], tasks[slot]) for slot in slots]), f"{self._plan.job_name}: deploying"
         )
+        self._prepare_levels()
         return reports
 
     def _anchor(self, executor: Executor) -> Any:
@@ -130,6 +143,10 @@ class SparkJob:
 
     def run_epoch(self, command: EpochCommand, description: str) -> list[SlotReport]:
         """Run one epoch through all levels; gives the slots' reports, in order of slot."""
+        with self._explained():
+            return self._run_epoch(command, description)
+
+    def _run_epoch(self, command: EpochCommand, description: str) -> list[SlotReport]:
         stage = self._sources
         pairs = self._first_pairs
         shuffles = []
@@ -163,23 +180,33 @@ class SparkJob:
 
         They come over py4j. Spark's own way for Python, a socket per job, leaves the socket's path in the JVM for ever.
         """
-        from py4j.protocol import Py4JError
-
         context = self._context
         context.setLocalProperty("spark.jobGroup.id", self._group)
         context.setLocalProperty("spark.job.description", description)
         context.setLocalProperty("spark.job.interruptOnCancel", "true")
-        try:
-            payloads = [bytes(payload) for payload in stage.collect()]
-        except Py4JError as error:
-            raise self._explain(error) from None
-        except (OSError, EOFError) as error:
-            raise SlotLostError(f"the connection to Spark broke: {error}") from None
+        payloads = [bytes(payload) for payload in stage.collect()]
         reports: list[SlotReport] = [pickle.loads(payload) for payload in payloads]
         reports.sort(key=lambda report: report.slot)
         if len(reports) != self._slots:
             raise SlotLostError(f"{self._slots} slots should have reported, {len(reports)} did")
+        self._pids = [report.pid for report in reports]
         return reports
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Whatever Spark does not do, because of a slot or because it is gone itself, is a SlotLostError."""
+        from py4j.protocol import Py4JError
+
+        try:
+            yield
+        except Py4JError as error:
+            raise self._explain(error) from None
+        except (OSError, EOFError) as error:
+            raise SlotLostError(f"Spark's Java process is gone: {error}") from None
+        except AttributeError:
+            if self._context._jsc is not None:
+                raise
+            raise SlotLostError("Spark was stopped") from None
 
     def _explain(self, error: Exception) -> SlotLostError:
         """Why a Spark job failed, in a line. Users' errors do not come this way: slots report them."""
@@ -187,31 +214,36 @@ class SparkJob:
         cause = getattr(error, "java_exception", None)
         if cause is not None:
             text = str(cause.getMessage() or cause.toString())
+        if re.search("SparkContext (was shut down|has been shutdown)|stopped SparkContext", text):
+            return SlotLostError("Spark was stopped while the job was running")
         if "cancelled" in text:
             return SlotLostError("the epoch was cancelled")
-        for sign, meaning in (
-            ("ExecutorLostFailure", "an executor died"),
-            ("Python worker exited unexpectedly", "a slot's process died"),
-            ("EOFException", "a slot's process died"),
-            ("SparkContext was shut down", "Spark was stopped"),
-            ("stopped SparkContext", "Spark was stopped"),
-        ):
-            if sign in text:
-                detail = next((line.strip() for line in text.splitlines() if sign in line), "")
-                return SlotLostError(f"{meaning}: {detail[:500]}")
+        _, lost, reason = text.partition("ExecutorLostFailure")
+        if lost:
+            return SlotLostError(f"an executor died: {reason.strip().splitlines()[0][:500]}")
+        if "Python worker exited unexpectedly" in text or "EOFException" in text:
+            task = re.search(r"Task (\d+) in stage", text)
+            who = f"the process of slot {task[1]}{self._inhabitants(int(task[1]))}" if task else "a slot's process"
+            return SlotLostError(f"{who} died: it was killed, maybe for want of memory, or native code in it crashed")
         return SlotLostError(f"Spark failed the epoch: {text[:2000]}")
+
+    def _inhabitants(self, slot: int) -> str:
+        names = [
+            f"'{vertex.name}' {slot - vertex.slot_base + 1}/{vertex.parallelism}"
+            for vertex in self._plan.vertices
+            if 0 <= slot - vertex.slot_base < vertex.parallelism
+        ]
+        return f" (with {', '.join(names)})" if names else ""
 
     def _clean(self, shuffles: list[Any]) -> None:
         """Remove an epoch's shuffle files now; Spark would wait for a garbage collection."""
-        cleaner = self._context._jsc.sc().cleaner()
-        if cleaner.isEmpty():
-            return
-        for shuffled in shuffles:
-            try:
+        try:
+            cleaner = self._context._jsc.sc().cleaner()
+            for shuffled in shuffles if cleaner.isDefined() else ():
                 dependency = shuffled.rdd().dependencies().head()
                 cleaner.get().doCleanupShuffle(dependency.shuffleId(), False)
-            except Exception:
-                return  # Spark is going down; its own cleaning takes over.
+        except Exception:
+            return  # Spark is going down; its own cleaning takes over.
 
     # Ending
 
@@ -219,9 +251,16 @@ class SparkJob:
         """Close the functions in all slots that are still there, and end their processes."""
         if self._closing is None:
             return []
-        reports = self._collect(self._closing, f"{self._plan.job_name}: closing")
+        with self._explained():
+            reports = self._collect(self._closing, f"{self._plan.job_name}: closing")
         self._staying = {self._names[report.slot] for report in reports if report.process_stays}
         return reports
+
+    def interrupt(self) -> None:
+        """Let users' functions unwind, where their processes can be reached: on local Spark."""
+        for pid in () if self._pinned else self._pids:
+            with contextlib.suppress(OSError):
+                os.kill(pid, INTERRUPT)
 
     def cancel(self) -> None:
         """Break off whatever runs now. Safe to call from any thread."""
@@ -232,9 +271,8 @@ class SparkJob:
 
     def release(self) -> None:
         """The attempt is over: give back what it holds."""
-        names = slot_names(self._context.applicationId)
         for name in self._names:
-            names.give_back(name, name in self._staying)
+            self._pool.give_back(name, name in self._staying)
         self._names = []
         if self._broadcast is not None:
             try:

@@ -92,12 +92,25 @@ def get_spark_context(configuration: Configuration) -> tuple[Any, float]:
             raise JobSubmissionError("PySpark is not installed: pip install 'pyspark>=4,<5'") from None
         active = SparkContext._active_spark_context
         if active is not None:
+            _check_alive(active)
             _check_active(active, configuration)
             return active, 0.0
         check_java()
         started = time.monotonic()
         context = _start(configuration)
         return context, time.monotonic() - started
+
+
+def _check_alive(context: Any) -> None:
+    from py4j.protocol import Py4JError
+
+    try:
+        context._jsc.sc().isStopped()
+    except (OSError, Py4JError) as error:
+        raise JobSubmissionError(
+            f"the Spark application of this program is gone, its Java process has died ({error}): "
+            "start the program anew"
+        ) from None
 
 
 def _check_active(context: Any, configuration: Configuration) -> None:

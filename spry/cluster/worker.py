@@ -10,24 +10,31 @@ import base64
 import gc
 import os
 import pickle
+import signal
 import struct
 import sys
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from types import FrameType
 from typing import Any
 
-from spry.cluster.hygiene import ProcessState
+from spry.cluster.hygiene import ProcessState, hush
 from spry.cluster.shipping import ShippedFiles, prepare_worker
-from spry.common.errors import FailureInfo
+from spry.common.errors import ExecutionError, FailureInfo
 from spry.common.plan import EpochCommand, JobPlan, SlotReport
 from spry.runtime.failures import failure_of
 from spry.runtime.slot import HeapKeeper, Slot, encode_report
 
-__all__ = ["COMMAND_PROPERTY", "CloseTask", "DeployTask", "LevelTask"]
+__all__ = ["COMMAND_PROPERTY", "INTERRUPT", "CloseTask", "DeployTask", "LevelTask"]
 
 COMMAND_PROPERTY = "spry.command"
+INTERRUPT = signal.SIGUSR1
+"""Tells a slot's process to let go of what the user's functions are doing."""
 _TARGET = struct.Struct(">q")
 _EXIT_DELAY = 0.5
+_LOOK_SECONDS = 0.1
 
 
 class _LiveSlot:
@@ -40,6 +47,16 @@ class _LiveSlot:
         self.epoch = 0
         self.level = slot.job.levels - 1
         self.heap = HeapKeeper()
+        self.busy = False
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """While the user's functions run, which may be interrupted."""
+        self.busy = True
+        try:
+            yield
+        finally:
+            self.busy = False
 
 
 _SLOTS: dict[tuple[str, int], _LiveSlot] = {}
@@ -49,9 +66,10 @@ _SLOTS: dict[tuple[str, int], _LiveSlot] = {}
 class DeployTask:
     """Makes the slot and opens its functions."""
 
-    def __init__(self, slot: int, plan: Any) -> None:
+    def __init__(self, slot: int, plan: Any, stop_file: str) -> None:
         self._slot = slot
         self._plan = plan
+        self._stop_file = stop_file
 
     def __call__(self, partition: int, iterator: Iterable[Any]) -> Iterator[bytes]:
         for _ in iterator:
@@ -65,11 +83,16 @@ class DeployTask:
             files = ShippedFiles()
             job: JobPlan = prepare_worker(self._plan.value, files)
             slot = Slot(job, self._slot, files)
-        except Exception as error:
+        except BaseException as error:  # A module that is imported with the functions may even end the interpreter.
             info = failure_of(error)
+            if not isinstance(error, ExecutionError):
+                info = replace(info, summary=f"the job cannot be unpickled in a worker: {info.summary}")
+            before.restore()
             return encode_report(SlotReport(self._slot, 0, os.getpid(), failure=info))
         _SLOTS[(job.job_id, self._slot)] = live = _LiveSlot(slot, job.attempt, before)
-        report = slot.deploy()
+        signal.signal(INTERRUPT, _interrupt)
+        with live.at_work(), _watching(self._stop_file):
+            report = slot.deploy()
         live.heap.end_of_task()
         return encode_report(report)
 
@@ -98,10 +121,11 @@ class LevelTask:
             for _ in iterator:
                 pass  # Only there to say where the task runs.
             iterator = ()
-        for target, payload in live.slot.run_level(self._level, command, iterator):
-            if not self._last:
-                yield _TARGET.pack(target)
-                yield payload
+        with live.at_work():
+            for target, payload in live.slot.run_level(self._level, command, iterator):
+                if not self._last:
+                    yield _TARGET.pack(target)
+                    yield payload
         if self._last:
             yield encode_report(live.slot.end_epoch(command))
         live.heap.end_of_task()
@@ -146,7 +170,37 @@ class CloseTask:
         payload = encode_report(report)
         if not report.process_stays:
             _exit_soon()
+        hush(report.process_stays)
         return payload
+
+
+class _Cancelled(BaseException):
+    """Unwinds a function of the user's when the job is cancelled."""
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    if any(live.busy for live in _SLOTS.values()):
+        raise _Cancelled("the job is being cancelled")
+
+
+@contextmanager
+def _watching(stop_file: str) -> Iterator[None]:
+    """Interrupts this process when the job is cancelled: while it deploys, the driver does not know its number."""
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(_LOOK_SECONDS):
+            if os.path.exists(stop_file):
+                os.kill(os.getpid(), INTERRUPT)
+                return
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
 
 
 def _command() -> EpochCommand:

@@ -137,7 +137,7 @@ def _unquoted(text: str) -> str:
 
 def _quoted(text: str, special: str) -> str:
     """The text such that it is read back as it is, in quotes if it has to be."""
-    if text and not any(c in text for c in special) and text[0] not in "'\"[{" and text == text.strip():
+    if text and not any(c in text for c in special + "'\"") and text[0] not in "[{" and text == text.strip():
         return text
     return "'" + text.replace("'", "''") + "'"
 

@@ -8,6 +8,7 @@ from typing import Any
 from spry.common.config_options import ConfigOption
 from spry.common.configuration import Configuration
 from spry.common.options import CoreOptions, ExecutionOptions, PipelineOptions
+from spry.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from spry.common.time import Duration
 
 __all__ = ["ExecutionConfig"]
@@ -55,6 +56,21 @@ class ExecutionConfig:
 
     def is_closure_cleaner_enabled(self) -> bool:
         return self._closure_cleaner
+
+    def set_restart_strategy(self, restart_strategy_configuration: RestartStrategyConfiguration) -> ExecutionConfig:
+        """What happens when a job fails, as the ``restart-strategy.*`` options say it."""
+        if not isinstance(restart_strategy_configuration, RestartStrategyConfiguration):
+            raise TypeError(
+                "set_restart_strategy takes what RestartStrategies gives, such as "
+                f"RestartStrategies.fixed_delay_restart(3, 1000), not {restart_strategy_configuration!r}"
+            )
+        RestartStrategies.to_configuration(restart_strategy_configuration, self._configuration)
+        return self
+
+    def get_restart_strategy(self) -> RestartStrategyConfiguration:
+        """The restart strategy; that of the cluster's configuration if none is set."""
+        chosen = RestartStrategies.from_configuration(self._configuration)
+        return chosen if chosen is not None else RestartStrategies.fall_back_restart()
 
     def set_auto_watermark_interval(self, interval: int) -> ExecutionConfig:
         """How often, in milliseconds, watermark generators are asked for a watermark; 0 never asks them."""

@@ -157,7 +157,7 @@ def field_getter(field: int | str) -> Callable[[Any], Any]:
         if field < 0:
             raise ValueError(f"a field index cannot be negative: {field}")
         # Written out, not closed over, so that it can be inlined (see spry.runtime.inlining).
-        getter: Callable[[Any], Any] = eval(f"lambda record: record[{field}]")
+        getter: Callable[[Any], Any] = eval(compile(f"lambda record: record[{field}]", "<spry field>", "eval"))
         return getter
     return _NamedField(field)
 

@@ -6,10 +6,16 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Counter", "Distribution", "Gauge", "Meter", "MetricGroup", "MetricRegistry"]
+__all__ = ["Counter", "Distribution", "Gauge", "Meter", "Metric", "MetricGroup", "MetricRegistry"]
 
 
-class Counter:
+class Metric:
+    """Base of all metrics."""
+
+    __slots__ = ()
+
+
+class Counter(Metric):
     """A number that goes up and down."""
 
     __slots__ = ("_count",)
@@ -30,7 +36,7 @@ class Counter:
         return self._count
 
 
-class Gauge:
+class Gauge(Metric):
     """A value that is asked for when metrics are reported."""
 
     __slots__ = ("_function",)
@@ -42,7 +48,7 @@ class Gauge:
         return self._function()
 
 
-class Meter:
+class Meter(Metric):
     """A rate: events per second over the last ``time_span_in_seconds``."""
 
     __slots__ = ("_count", "_marks", "_span")
@@ -70,7 +76,7 @@ class Meter:
         return {"count": self._count, "rate": self.get_rate()}
 
 
-class Distribution:
+class Distribution(Metric):
     """Count, sum, smallest, largest and mean of the values it was given."""
 
     __slots__ = ("_count", "_max", "_min", "_sum")

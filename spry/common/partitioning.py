@@ -119,5 +119,5 @@ def rescale_targets(subtask: int, sources: int, targets: int) -> range:
         start = (subtask * targets + sources - 1) // sources
         end = ((subtask + 1) * targets + sources - 1) // sources
         return range(start, end)
-    target = subtask * targets // sources
+    target = ((subtask + 1) * targets - 1) // sources
     return range(target, target + 1)

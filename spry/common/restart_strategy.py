@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from spry.common.configuration import Configuration
 from spry.common.options import RestartStrategyOptions as Options
 from spry.common.options import RestartStrategyType
-from spry.common.time import Time
+from spry.common.time import Duration, Time
 
 __all__ = ["RestartStrategies", "RestartStrategyConfiguration"]
 
@@ -190,6 +191,24 @@ class RestartStrategies:
         )
 
     @staticmethod
+    def to_configuration(strategy: RestartStrategyConfiguration, configuration: Configuration) -> None:
+        """Write the strategy as ``restart-strategy.*`` options; one that falls back takes the choice away."""
+        if isinstance(strategy, RestartStrategies.FallbackRestartStrategyConfiguration):
+            for key in (Options.STRATEGY.key, *Options.STRATEGY.fallback_keys):
+                configuration.remove_config(key)
+            return
+        kind, options = _OPTIONS[type(strategy)]
+        configuration.set(Options.STRATEGY, kind)
+        for option, field in zip(options, fields(strategy), strict=True):  # type: ignore[arg-type]
+            value = getattr(strategy, field.name)
+            if isinstance(value, Time):
+                value = Duration.of_millis(value.to_milliseconds())
+            if value is None:
+                configuration.remove_config(option.key)
+            else:
+                configuration.set(option, value)
+
+    @staticmethod
     def from_configuration(configuration: Configuration) -> RestartStrategyConfiguration | None:
         """The strategy that the ``restart-strategy.*`` options describe, ``None`` if they name none."""
         kind = configuration.get_optional(Options.STRATEGY)
@@ -216,3 +235,32 @@ class RestartStrategies:
             configuration.get(Options.EXPONENTIAL_DELAY_JITTER_FACTOR),
             configuration.get_optional(Options.EXPONENTIAL_DELAY_ATTEMPTS),
         )
+
+
+_OPTIONS: dict[type, tuple[RestartStrategyType, tuple[Any, ...]]] = {
+    RestartStrategies.NoRestartStrategyConfiguration: (RestartStrategyType.NONE, ()),
+    RestartStrategies.FixedDelayRestartStrategyConfiguration: (
+        RestartStrategyType.FIXED_DELAY,
+        (Options.FIXED_DELAY_ATTEMPTS, Options.FIXED_DELAY_DELAY),
+    ),
+    RestartStrategies.FailureRateRestartStrategyConfiguration: (
+        RestartStrategyType.FAILURE_RATE,
+        (
+            Options.FAILURE_RATE_MAX_FAILURES_PER_INTERVAL,
+            Options.FAILURE_RATE_FAILURE_RATE_INTERVAL,
+            Options.FAILURE_RATE_DELAY,
+        ),
+    ),
+    RestartStrategies.ExponentialDelayRestartStrategyConfiguration: (
+        RestartStrategyType.EXPONENTIAL_DELAY,
+        (
+            Options.EXPONENTIAL_DELAY_INITIAL_BACKOFF,
+            Options.EXPONENTIAL_DELAY_MAX_BACKOFF,
+            Options.EXPONENTIAL_DELAY_BACKOFF_MULTIPLIER,
+            Options.EXPONENTIAL_DELAY_RESET_BACKOFF_THRESHOLD,
+            Options.EXPONENTIAL_DELAY_JITTER_FACTOR,
+            Options.EXPONENTIAL_DELAY_ATTEMPTS,
+        ),
+    ),
+}
+"""How each strategy is written: its type, and an option for each of its fields."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from datetime import date, time, timedelta
+from numbers import Number
 from operator import gt, lt
 from typing import Any
 
@@ -15,6 +17,9 @@ from spry.common.keys import field_getter
 from spry.common.types import Row
 
 __all__ = ["ExtremeBy", "FieldFold"]
+
+_PLAIN = (Number, str, date, time, timedelta)
+"""Values without fields: what a stream of them has is field 0."""
 
 
 class FieldFold:
@@ -43,7 +48,7 @@ class FieldFold:
         return self._general(kept, new)
 
     def _general(self, kept: Any, new: Any) -> Any:
-        if isinstance(kept, int | float | str) and self._field == 0:
+        if isinstance(kept, _PLAIN) and self._field == 0:
             return self._fold(kept, new)  # A stream of plain values has one field.
         try:
             result = self._fold(self._get(kept), self._get(new))
@@ -77,7 +82,7 @@ class ExtremeBy:
         return kept
 
     def _value(self, record: Any) -> Any:
-        if isinstance(record, int | float | str) and self._field == 0:
+        if isinstance(record, _PLAIN) and self._field == 0:
             return record
         return self._get(record)
 

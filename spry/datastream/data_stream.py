@@ -242,6 +242,8 @@ class DataStream(_Named):
         self, func: ProcessFunction | KeyedProcessFunction, output_type: TypeInformation | None = None
     ) -> DataStream:
         """Apply a process function: results, side outputs, and on keyed streams state and timers."""
+        if isinstance(func, type) and hasattr(func, "process_element"):
+            raise TypeError(f"process takes an instance, not the class {func.__name__}: write {func.__name__}()")
         if not hasattr(func, "process_element"):
             raise TypeError(f"process takes a ProcessFunction, not {func!r}")
         if self._key is None and isinstance(func, KeyedProcessFunction):

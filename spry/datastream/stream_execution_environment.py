@@ -22,6 +22,7 @@ from spry.common.options import (
     SpryOptions,
     validate,
 )
+from spry.common.restart_strategy import RestartStrategyConfiguration
 from spry.common.source import Source
 from spry.common.time import Duration
 from spry.common.typeinfo import TypeInformation, Types
@@ -114,7 +115,10 @@ class StreamExecutionEnvironment:
         pyspark = sys.modules.get("pyspark")
         active = pyspark.SparkContext._active_spark_context if pyspark is not None else None
         if active is not None:
-            return max(1, int(active.defaultParallelism))
+            try:
+                return max(1, int(active.defaultParallelism))
+            except Exception:
+                return 1  # Spark is gone: starting the job says so.
         master = self._configuration.get_string("spark.master", self._configuration.get(SpryOptions.SPARK_MASTER))
         inside = master[len("local[") : -1].split(",")[0] if master.startswith("local[") else ""
         return int(inside) if inside.isdigit() else os.cpu_count() or 1
@@ -164,6 +168,14 @@ class StreamExecutionEnvironment:
         if not self._configuration.get(ExecutionOptions.BUFFER_TIMEOUT_ENABLED):
             return -1
         return self._configuration.get(ExecutionOptions.BUFFER_TIMEOUT).to_millis()
+
+    def set_restart_strategy(self, restart_strategy_configuration: RestartStrategyConfiguration) -> None:
+        """As :meth:`ExecutionConfig.set_restart_strategy`."""
+        self._config.set_restart_strategy(restart_strategy_configuration)
+
+    def get_restart_strategy(self) -> RestartStrategyConfiguration:
+        """As :meth:`ExecutionConfig.get_restart_strategy`."""
+        return self._config.get_restart_strategy()
 
     def disable_operator_chaining(self) -> StreamExecutionEnvironment:
         """Fuse no operators."""

@@ -187,7 +187,12 @@ class _Generator:
                         f"side output '{transformation.tag}' is asked of side output '{origin.tag}': "
                         "ask the operator that emits it"
                     )
-                origin.node.side_types.setdefault(transformation.tag, transformation.type_info)
+                known = origin.node.side_types.setdefault(transformation.tag, transformation.type_info)
+                if known != transformation.type_info:
+                    raise InvalidProgramError(
+                        f"side output '{transformation.tag}' of operator '{origin.node.name}' is asked for with two "
+                        f"types: {known} and {transformation.type_info}; use one OutputTag"
+                    )
                 origins.append(_Origin(origin.node, origin.partitioning, transformation.tag))
             return origins
         if isinstance(transformation, OperatorTransformation):

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +30,17 @@ from spry.graph.submission import JobSubmission
 from spry.jobmanager.pacing import EpochPacer
 from spry.jobmanager.progress import Progress, console_lines
 from spry.jobmanager.source_coordinator import SourceCoordinator
+from spry.runtime.failures import failure_of
 
 __all__ = ["JobMaster"]
 
-_CANCEL_GRACE_SECONDS = 0.4
+_CANCEL_GRACE_SECONDS = 0.3
 _CLOSE_SECONDS = 5.0
 _EAGER_TARGET_SECONDS = 0.25
 _EAGER_RECORDS = 50_000
 _REMEMBERED_EPOCHS = 1000
+_WORKER_IDLE_SECONDS = 55.0
+"""Spark ends Python workers that were idle for a minute."""
 
 
 class JobMaster:
@@ -62,7 +66,8 @@ class JobMaster:
         )
         self._context = context
         self._plan = self._make_plan()
-        self._job = SparkJob(context, self._plan, self._requirements())
+        self._stop_file = os.path.join(tempfile.gettempdir(), f"spry-stop-{job_id}")
+        self._job = SparkJob(context, self._plan, self._stop_file, self._requirements())
         self._coordinators: list[SourceCoordinator] = []
         self._pacer = self._make_pacer()
         self._wake = threading.Event()
@@ -70,7 +75,6 @@ class JobMaster:
         self._at_work = False
         self._max_bytes = configuration.get(SpryOptions.EPOCH_MAX_SIZE)
         self._keep_alive = configuration.get(SpryOptions.EPOCH_KEEP_ALIVE).to_millis() / 1000
-        self._stop_file = os.path.join(tempfile.gettempdir(), f"spry-stop-{job_id}")
         self._epoch = 0
         self._records = 0
         self._started = 0.0
@@ -143,13 +147,17 @@ class JobMaster:
         self._wake.set()
         with contextlib.suppress(OSError):
             Path(self._stop_file).touch()
-        breaker = threading.Timer(_CANCEL_GRACE_SECONDS, self._break_off)
-        breaker.daemon = True
-        breaker.start()
+        threading.Thread(target=self._break_off, name=f"canceller {self.name}", daemon=True).start()
 
     def _break_off(self) -> None:
+        """What does not end by itself is interrupted: the user's functions first, then Spark's tasks."""
+        self._thread.join(_CANCEL_GRACE_SECONDS)
         if self._at_work:
-            self._job.cancel()
+            self._job.interrupt()
+        while self._thread.is_alive():
+            self._thread.join(_CANCEL_GRACE_SECONDS)
+            if self._at_work:
+                self._job.cancel()
 
     def _run(self) -> None:
         failure: BaseException | None = None
@@ -162,6 +170,8 @@ class JobMaster:
         runtime = time.monotonic() - self._started if self._started else 0.0
         try:
             self._end(failure, runtime)
+        except BaseException as error:
+            self._settle(JobStatus.FAILED, ExecutionState.FAILED, self._as_job_error(failure or error))
         finally:
             Path(self._stop_file).unlink(missing_ok=True)
             with contextlib.suppress(Exception):
@@ -245,6 +255,7 @@ class JobMaster:
     def _take_in(self, reports: list[SlotReport], seconds: float) -> float:
         """Learn from an epoch's reports; gives the pause before the next."""
         self._pass_on_results(reports)
+        self.epoch_seconds.append(seconds)
         self._check(reports)
         backlog, talk, records, most_read = False, False, 0, 0
         by_vertex = {coordinator.vertex_id: coordinator for coordinator in self._coordinators}
@@ -266,7 +277,6 @@ class JobMaster:
         self._learn(reports)
         self._records = records
         self.epochs += 1
-        self.epoch_seconds.append(seconds)
         self._progress.update(self._epoch, records, backlog)
         pause = self._pacer.after(seconds, most_read, backlog)
         return 0.0 if talk else pause
@@ -299,7 +309,16 @@ class JobMaster:
             return
         lost = [failure for failure in failures if failure.slot_lost]
         own = [failure for failure in failures if not failure.slot_lost]
-        raise JobExecutionError(self.name, (own or lost)[0])
+        failure = (own or lost)[0]
+        longest = max(list(self.epoch_seconds)[-2:], default=0.0)
+        if failure.slot_lost and longest > _WORKER_IDLE_SECONDS:
+            hint = (
+                f"; Spark ends workers that have nothing to do for a minute, and another slot kept this one waiting "
+                f"in an epoch of {longest:.0f} s: does a function take very long for a record, or do most records "
+                "have the same key?"
+            )
+            failure = replace(failure, summary=failure.summary + hint)
+        raise JobExecutionError(self.name, failure)
 
     def _guarded(self, coordinator: SourceCoordinator, call: Any, *args: Any) -> Any:
         try:
@@ -308,8 +327,7 @@ class JobMaster:
             raise self._source_failure(coordinator.name, error) from error
 
     def _source_failure(self, name: str, error: Exception) -> JobExecutionError:
-        text = f"{type(error).__name__}: {error}"
-        return JobExecutionError(self.name, FailureInfo(text, operator=name))
+        return JobExecutionError(self.name, replace(failure_of(error), operator=name))
 
     # Waiting
 

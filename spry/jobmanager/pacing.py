@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 __all__ = ["EpochBudget", "EpochPacer"]
 
-_FIRST_RECORDS = 512
+_FIRST_RECORDS = 64
 _GROWTH = 8.0
 _FORGET = 1.02
 _NEXT_TO_NOTHING = 16

@@ -1,5 +1,5 @@
 """Metrics that functions keep, under the module name that PyFlink uses."""
 
-from spry.common.metrics import Counter, Distribution, Gauge, Meter, MetricGroup
+from spry.common.metrics import Counter, Distribution, Gauge, Meter, Metric, MetricGroup
 
-__all__ = ["Counter", "Distribution", "Gauge", "Meter", "MetricGroup"]
+__all__ = ["Counter", "Distribution", "Gauge", "Meter", "Metric", "MetricGroup"]

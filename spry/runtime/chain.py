@@ -79,7 +79,7 @@ class _Entry:
                 function.call(values)
         except OperatorFailure:
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # Whatever the user's functions raise: SystemExit, too, and CancelledError.
             raise explain(error, function, chain.operators) from None
         for segment in self._segments:
             segment.drain()
@@ -319,7 +319,7 @@ class OperatorChain:
             call(*args)
         except OperatorFailure:
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise explain(error, None, self.operators, index) from None
 
     def open(self) -> None:

@@ -23,6 +23,8 @@ _ENGINE = str(Path(spry.__file__).parent)
 _SHIPPED = "spry-engine-"
 """The engine as remote workers get it."""
 _RECORD_LENGTH = 500
+_SUMMARY_LENGTH = 2000
+_TRACEBACK_LENGTH = 20_000
 
 
 class OperatorFailure(Exception):
@@ -74,15 +76,24 @@ def failure_of(error: BaseException) -> FailureInfo:
 def summarize(error: BaseException) -> str:
     """The exception's type and message, in a line."""
     name = type(error).__name__
-    text = str(error)
-    return f"{name}: {text}" if text else name
+    try:
+        text = str(error)
+    except Exception as reason:
+        text = f"<no message: its str() failed with {type(reason).__name__}>"
+    return _cut(f"{name}: {text}" if text else name, _SUMMARY_LENGTH)
 
 
 def user_traceback(error: BaseException) -> str:
     """The traceback without the engine's frames; with its causes."""
     summary = traceback.TracebackException.from_exception(error)
     _leave_out_engine(summary)
-    return "".join(summary.format()) if _has_frames(summary) else ""
+    if not _has_frames(summary):
+        return ""
+    text = "".join(summary.format())
+    if len(text) <= _TRACEBACK_LENGTH:
+        return text
+    half = _TRACEBACK_LENGTH // 2
+    return f"{text[:half]}\n... ({len(text) - 2 * half} characters left out) ...\n{text[-half:]}"
 
 
 def _whole_traceback(error: BaseException) -> str:
@@ -90,9 +101,12 @@ def _whole_traceback(error: BaseException) -> str:
 
 
 def _has_frames(summary: traceback.TracebackException | None) -> bool:
-    return summary is not None and (
-        bool(summary.stack) or _has_frames(summary.__cause__) or _has_frames(summary.__context__)
-    )
+    return summary is not None and (bool(summary.stack) or any(_has_frames(related) for related in _related(summary)))
+
+
+def _related(summary: traceback.TracebackException) -> list[traceback.TracebackException | None]:
+    """Causes, and the members of an exception group."""
+    return [summary.__cause__, summary.__context__, *(summary.exceptions or ())]
 
 
 def _leave_out_engine(summary: traceback.TracebackException | None) -> None:
@@ -100,8 +114,8 @@ def _leave_out_engine(summary: traceback.TracebackException | None) -> None:
         return
     kept = [f for f in summary.stack if not (f.filename.startswith((_ENGINE, "<spry")) or _SHIPPED in f.filename)]
     summary.stack = traceback.StackSummary.from_list(kept)
-    _leave_out_engine(summary.__cause__)
-    _leave_out_engine(summary.__context__)
+    for related in _related(summary):
+        _leave_out_engine(related)
 
 
 def _generated_frame(tb: TracebackType | None, function: GeneratedFunction | None) -> TracebackType | None:
@@ -141,4 +155,8 @@ def cut_repr(value: Any) -> str:
         text = repr(value)
     except Exception as error:
         text = f"<{type(value).__name__} whose repr failed: {error}>"
-    return text if len(text) <= _RECORD_LENGTH else text[: _RECORD_LENGTH - 3] + "..."
+    return _cut(text, _RECORD_LENGTH)
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 3] + "..."

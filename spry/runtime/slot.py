@@ -10,6 +10,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 import cloudpickle
 
@@ -18,7 +19,7 @@ from spry.common.plan import EdgePlan, EpochCommand, ExecutionState, JobPlan, Sl
 from spry.runtime.blocks import Block, decode_block, peek_edge
 from spry.runtime.clock import Clock, system_clock
 from spry.runtime.context import SlotServices
-from spry.runtime.failures import failure_of
+from spry.runtime.failures import OperatorFailure, explain, failure_of
 from spry.runtime.operators.source import Budget
 from spry.runtime.subtask import Subtask
 
@@ -89,7 +90,7 @@ class Slot:
                     self._subtasks[vertex.vertex_id] = Subtask(self.job, vertex, index, self, self.services)
             for subtask in reversed(self._subtasks.values()):
                 subtask.open()
-        except Exception as error:
+        except BaseException as error:
             self._fail(error)
         return self.report(0)
 
@@ -121,7 +122,9 @@ class Slot:
         if not self._aborted:
             try:
                 yield from self._run_level(level, command, source)
-            except Exception as error:
+            except GeneratorExit:
+                raise
+            except BaseException as error:
                 self._fail(error)
                 self._outgoing.clear()
                 self._delivered.clear()
@@ -142,13 +145,21 @@ class Slot:
             if peek_edge(payload) == _FAILED_EDGE:
                 self._aborted = True
                 return
-            block = decode_block(payload)
-            yield from self._take_in(self._subtasks[self._edges[block.edge].target_vertex], block)
+            yield from self._take_in(*self._decode(payload))
         if level == 0:
             yield from self._run_sources([s for s in here if s.source is not None], command)
         for subtask in here:
             subtask.chain.flush(True)
             yield from self._drain()
+
+    def _decode(self, payload: bytes) -> tuple[Subtask, Block]:
+        """A block from another slot, and whose it is."""
+        subtask = self._subtasks[self._edges[peek_edge(payload)].target_vertex]
+        try:
+            return subtask, decode_block(payload)
+        except BaseException as error:
+            info = explain(error, None, subtask.chain.operators, 0).info
+            raise OperatorFailure(replace(info, summary=f"a record cannot be unpickled: {info.summary}")) from None
 
     def _take_in(self, subtask: Subtask, block: Block) -> Iterator[Addressed]:
         for _ in subtask.process(block):

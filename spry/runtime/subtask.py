@@ -158,9 +158,9 @@ class Subtask:
             for _ in self.source.run(budget):
                 self._after_slice()
                 yield
-        except OperatorFailure:
+        except (OperatorFailure, GeneratorExit):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise explain(error, None, self.chain.operators, 0) from None
         if self.source.ended:
             yield from self._finish()

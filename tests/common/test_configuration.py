@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spry.common.config_options import (
@@ -242,6 +242,7 @@ def test_what_is_written_as_a_list_is_read_as_it(elements: list[str]) -> None:
 
 
 @given(st.dictionaries(st.text("abc.", min_size=1), st.text()))
+@example({"a": "0''", "b": '"'})
 def test_what_is_written_as_a_map_is_read_as_it(pairs: dict[str, str]) -> None:
     assert MAP.parse(format_value(pairs)) == pairs
 

@@ -8,6 +8,7 @@ import pytest
 
 from spry.common.config_options import ConfigurationError
 from spry.common.configuration import Configuration
+from spry.common.execution_config import ExecutionConfig
 from spry.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from spry.common.time import Time
 
@@ -87,3 +88,29 @@ def test_strategies_of_the_configuration() -> None:
     ) == RestartStrategies.exponential_delay_restart(1000, 10_000)
     with pytest.raises(ConfigurationError, match="fixed-delay, failure-rate"):
         from_dict(type="never")
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        RestartStrategies.no_restart(),
+        RestartStrategies.fixed_delay_restart(3, 1500),
+        RestartStrategies.failure_rate_restart(2, 60_000, 10),
+        RestartStrategies.exponential_delay_restart(100, 2000, 2.0, 5000, 0.0, 7),
+        RestartStrategies.exponential_delay_restart(100, 2000),
+        RestartStrategies.fall_back_restart(),
+    ],
+    ids=str,
+)
+def test_a_strategy_that_is_set_is_what_the_options_say(strategy: RestartStrategyConfiguration) -> None:
+    config = ExecutionConfig()
+    config.set_restart_strategy(RestartStrategies.fixed_delay_restart(9, 9))
+    assert config.set_restart_strategy(strategy) is config
+    assert config.get_restart_strategy() == strategy
+    again = Configuration(config.configuration)
+    assert (RestartStrategies.from_configuration(again) or RestartStrategies.fall_back_restart()) == strategy
+
+
+def test_only_a_restart_strategy_can_be_set() -> None:
+    with pytest.raises(TypeError, match=r"takes what RestartStrategies gives, .* not 3"):
+        ExecutionConfig().set_restart_strategy(3)  # type: ignore[arg-type]

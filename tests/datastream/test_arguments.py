@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from spry.common.errors import InvalidProgramError
 from spry.common.typeinfo import Types
+from spry.common.types import Row, RowKind
 from spry.common.watermark_strategy import WatermarkStrategy
 from spry.datastream import (
     FilterFunction,
@@ -64,6 +67,7 @@ STREAM: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda s: s.flat_map("abc"), TypeError, "flat_map takes a function"),
     (lambda s: s.filter(True), TypeError, "filter takes a function or a FilterFunction, not True"),
     (lambda s: s.process(lambda v: v), TypeError, "process takes a ProcessFunction"),
+    (lambda s: s.process(Keyed), TypeError, r"process takes an instance, not the class Keyed: write Keyed\(\)"),
     (lambda s: s.process(Keyed()), InvalidProgramError, r"needs a keyed stream: call key_by\(...\)"),
     (lambda s: s.project(), ValueError, "project takes field indexes"),
     (lambda s: s.project(-1), ValueError, "project takes field indexes"),
@@ -220,19 +224,21 @@ def test_rolling_aggregations() -> None:
     assert rolling("max_by", records, 0, 1) == [("a", 3, "x"), ("a", 3, "x"), ("a", 3, "x"), ("b", 9, "w")]
     assert rolling("max_by", records, 0, 1, False) == [("a", 3, "x"), ("a", 3, "x"), ("a", 3, "z"), ("b", 9, "w")]
     assert rolling("sum", [1, 2, 3], lambda n: n % 2) == [1, 2, 4]
+    assert rolling("sum", [Decimal("1.5"), Decimal(2)], lambda n: 0) == [Decimal("1.5"), Decimal("3.5")]
+    assert rolling("max", [date(2020, 1, 2), date(2020, 1, 1)], lambda d: 0) == [date(2020, 1, 2)] * 2
     assert rolling("sum", [Event(1), Event(2)], lambda e: 0, "n") == [Event(1), Event(3)]
     assert rolling("max", [{"k": 1, "v": 2}, {"k": 1, "v": 5}], "k", "v") == [{"k": 1, "v": 2}, {"k": 1, "v": 5}]
 
 
 def test_projections_of_tuples_and_rows() -> None:
-    from spry.common.types import Row
-
     env, job = program(1)
     tuples = job.collect(env.from_collection([("a", 1, True)]).project(2, 0))
     rows = job.collect(env.from_collection([Row("a", 1)], NAMED).project(1))
+    untyped = job.collect(env.from_collection([Row("a", 1), Row.of_kind(RowKind.DELETE, x=1, y=2)]).project(1))
     job.run()
     assert tuples == [(True, "a")]
-    assert rows == [Row(1)]
+    assert rows == [Row(age=1)]
+    assert untyped == [Row(1), Row.of_kind(RowKind.DELETE, y=2)]
     assert env.from_collection([("a", 1)], PAIR).project(1).get_type() == Types.TUPLE([Types.INT()])
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from typing import Any
 
 import pytest
 
-from spry.common import Configuration, Types
+from spry.common import Configuration, Types, WatermarkStrategy
 from spry.common.config_options import ConfigurationError
 from spry.common.errors import JobCancelledError, JobExecutionError, UnpicklableError
+from spry.common.source import SplitEnumerator
 from spry.datastream import (
     KeyedProcessFunction,
     MapFunction,
@@ -21,6 +26,7 @@ from spry.datastream import (
     SourceFunction,
     StreamExecutionEnvironment,
 )
+from spry.datastream.connectors.number_seq import NumberSequenceSource
 from spry.datastream.state import ValueStateDescriptor
 
 pytestmark = pytest.mark.spark
@@ -144,8 +150,6 @@ def test_bad_keys(make_env: Any, selector: Any, message: str, parallelism: int) 
     env.from_collection([1, 2]).map(lambda v: v).key_by(selector).reduce(lambda a, b: a).print()
     error = failing_job(env)
     assert error.failure.summary.startswith("InvalidKeyError")
-    import re
-
     assert re.search(message, str(error), re.DOTALL), str(error)
 
 
@@ -162,7 +166,8 @@ def test_a_slot_process_that_dies_fails_the_job(make_env: Any) -> None:
     env.from_sequence(1, 1000).map(lambda n: os.kill(os.getpid(), signal.SIGKILL) if n == 500 else n).print()
     error = failing_job(env)
     assert error.failure.slot_lost
-    assert "process died" in str(error)
+    assert re.search(r"the process of slot 0 \(with 'Source: Sequence Source -> Map -> .*' 1/2\) died", str(error))
+    assert "pyspark" not in str(error) and "stage" not in str(error)
     # The application goes on.
     assert sorted(make_env(2).from_collection([1, 2]).map(lambda v: v + 1).execute_and_collect()) == [2, 3]
 
@@ -187,6 +192,56 @@ def test_bad_options_name_the_nearest_valid_ones() -> None:
     configuration.set_string("execution.runtime-mode", "bach")
     with pytest.raises(ConfigurationError, match=r"(?i)batch"):
         StreamExecutionEnvironment.get_execution_environment(configuration)
+
+
+SPARK_GOES = """
+import os, signal, time
+from pyspark import SparkContext
+from spry.common import Configuration
+from spry.datastream import StreamExecutionEnvironment
+
+def start():
+    configuration = Configuration()
+    configuration.set_string("spark.master", "local[2]")
+    configuration.set_string("spry.progress", "none")
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env.from_sequence(1, 10**12).key_by(lambda n: n % 7).reduce(max).add_sink(lambda n: None)
+    client = env.execute_async("running")
+    while client.get_job_status().result().name != "RUNNING":
+        time.sleep(0.01)
+    return client
+
+def end(client):
+    try:
+        client.get_job_execution_result().result(30)
+    except Exception as error:
+        print(client.get_job_status().result().name, type(error).__name__, error)
+
+client = start()
+SparkContext._active_spark_context.stop()
+end(client)
+client = start()
+os.kill(SparkContext._gateway.proc.pid, signal.SIGKILL)
+end(client)
+try:
+    start()
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_spark_that_stops_or_dies_under_a_job(tmp_path: Any) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(SPARK_GOES)
+    answer = subprocess.run(
+        [sys.executable, str(program)], capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path
+    )
+    assert answer.stdout.count("\n") == 3, answer.stdout + answer.stderr
+    stopped, died, again = answer.stdout.splitlines()
+    assert stopped.startswith("FAILED JobExecutionError Job 'running' failed: Spark was stopped"), stopped
+    assert died.startswith("FAILED JobExecutionError Job 'running' failed: Spark's Java process is gone"), died
+    assert again.startswith("JobSubmissionError the Spark application of this program is gone"), again
+    assert "Exception in thread" not in answer.stderr
 
 
 class Endless(SourceFunction):
@@ -237,14 +292,68 @@ def test_cancel_takes_about_a_second_and_closes_functions(make_env: Any, tmp_pat
     assert (tmp_path / "closed").read_text() == "closed" * 2
 
 
-def test_cancel_breaks_off_an_epoch_that_hangs(make_env: Any) -> None:
+def spin(value: Any) -> Any:
+    while True:
+        value += 1
+
+
+def never_let_go(value: Any) -> Any:
+    while True:
+        with contextlib.suppress(BaseException):
+            time.sleep(600)
+
+
+@pytest.mark.parametrize("hang", [lambda value: time.sleep(600), spin], ids=["sleep", "spin"])
+def test_cancel_interrupts_functions_and_closes_them(make_env: Any, tmp_path: Any, hang: Any) -> None:
+    path = tmp_path / "closed"
+    env = make_env(2)
+    env.from_sequence(1, 100).map(hang).add_sink(CloseNoted(str(path)))
+    client = env.execute_async()
+    wait_until_running(client)
+    time.sleep(0.3)
+    started = time.monotonic()
+    client.cancel().result(20)
+    assert time.monotonic() - started < 1.5
+    assert client.get_job_status().result().name == "CANCELED"
+    assert path.read_text() == "closed" * 2
+
+
+def test_cancel_breaks_off_what_cannot_be_interrupted(make_env: Any) -> None:
     env = make_env(1)
-    env.from_collection([1]).map(lambda v: time.sleep(600)).print()
+    env.from_collection([1]).map(never_let_go).print()
     client = env.execute_async()
     wait_until_running(client)
     time.sleep(0.3)
     client.cancel().result(20)
     assert client.get_job_status().result().name == "CANCELED"
+
+
+class OpensForEver(MapFunction):
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def open(self, runtime_context: Any) -> None:
+        if runtime_context.get_index_of_this_subtask() == 1:
+            time.sleep(600)
+
+    def map(self, value: Any) -> Any:
+        return value
+
+    def close(self) -> None:
+        with open(self.path, "a") as file:
+            file.write("closed ")
+
+
+def test_cancel_while_functions_open(make_env: Any, tmp_path: Any) -> None:
+    env = make_env(2)
+    env.from_sequence(1, 100).map(OpensForEver(str(tmp_path / "closed"))).print()
+    client = env.execute_async()
+    time.sleep(1.5)
+    started = time.monotonic()
+    client.cancel().result(20)
+    assert time.monotonic() - started < 1.5
+    assert client.get_job_status().result().name == "CANCELED"
+    assert "closed" in (tmp_path / "closed").read_text(), "the one that was open is closed"
 
 
 def test_several_jobs_at_once(make_env: Any) -> None:
@@ -283,6 +392,37 @@ def test_a_source_function_that_fails(env: Any) -> None:
     error = failing_job(env)
     assert "the well is dry" in str(error)
     assert error.failure.operator == "Source: well"
+
+
+class BrokenEnumerator(SplitEnumerator[Any, Any]):
+    def start(self) -> None:
+        raise LookupError("no splits to be found")
+
+    def handle_split_request(self, subtask: int, host: str | None = None) -> None:
+        pass
+
+    def add_splits_back(self, splits: Any, subtask: int) -> None:
+        pass
+
+    def add_reader(self, subtask: int) -> None:
+        pass
+
+    def snapshot_state(self, checkpoint_id: int) -> Any:
+        return None
+
+
+class BrokenSource(NumberSequenceSource):
+    def create_enumerator(self, context: Any) -> Any:
+        return BrokenEnumerator()
+
+
+def test_an_enumerator_that_fails(env: Any) -> None:
+    env.from_source(BrokenSource(1, 5), WatermarkStrategy.no_watermarks(), "broken").print()
+    error = failing_job(env)
+    assert error.failure.operator == "Source: broken"
+    assert error.failure.summary == "LookupError: no splits to be found"
+    assert 'raise LookupError("no splits to be found")' in error.failure.traceback
+    assert "spry/" not in error.failure.traceback
 
 
 def test_nothing_to_execute(env: Any) -> None:

@@ -303,3 +303,14 @@ def test_settings_after_from_source_are_those_of_the_source() -> None:
     assert (source.name, source.uid, timed.name) == ("Source: mine", "my-source", "Timestamps/Watermarks")
     assert [(node.parallelism, node.max_parallelism) for node in (source, timed, behind)] == [(2, 8), (2, 8), (4, 128)]
     assert (source.chaining, timed.chaining) == (ChainingStrategy.HEAD, ChainingStrategy.ALWAYS)
+
+
+def test_a_side_output_has_one_type() -> None:
+    env = new_environment(1)
+    tagged = env.from_collection([1]).process(Tagger()).name("tagger")
+    tagged.get_side_output(OutputTag("late", Types.INT())).print()
+    tagged.get_side_output(OutputTag("late", Types.INT())).print()
+    env.get_stream_graph(clear_transformations=False)
+    tagged.get_side_output(OutputTag("late", Types.STRING())).print()
+    with pytest.raises(InvalidProgramError, match=r"'late' of operator 'tagger' .* two types: Integer and String"):
+        env.get_stream_graph()

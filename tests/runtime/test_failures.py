@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -296,6 +297,12 @@ def test_declared_types() -> None:
     assert "field 'f1' must be INT, got 'x' (str)" in failure.summary
 
 
+def test_a_record_without_the_keys_field_is_named_and_no_line_of_ours() -> None:
+    failure = failure_of(lambda env: env.from_collection([("a", 1), ("b",)]).name("pairs").key_by(1).map(str).print())
+    check(failure, "pairs", "('b',)", "IndexError: tuple index out of range")
+    assert failure.traceback == ""
+
+
 def test_declared_types_of_side_outputs_and_sources() -> None:
     tag = OutputTag("t", Types.INT())
 
@@ -350,7 +357,9 @@ def test_timers_on_a_stream_without_key() -> None:
     assert "operator 'P' sets a timer but its input is not keyed: put key_by(...)" in failure.summary
 
 
-@pytest.mark.parametrize("error", [StopIteration("x"), SystemExit(3)], ids=repr)
+@pytest.mark.parametrize(
+    "error", [StopIteration("x"), SystemExit(3), KeyboardInterrupt("x"), asyncio.CancelledError("x")], ids=repr
+)
 def test_unusual_exceptions_are_failures_too(error: BaseException) -> None:
     def raises(value: Any) -> Any:
         raise error
@@ -358,6 +367,60 @@ def test_unusual_exceptions_are_failures_too(error: BaseException) -> None:
     failure = failure_of(lambda env: env.from_collection([7]).map(raises).name("M"))
     assert failure.operator == "M"
     assert type(error).__name__ in failure.summary
+
+
+class Speechless(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def test_an_exception_without_a_message_is_its_operators_all_the_same() -> None:
+    def raises(value: Any) -> Any:
+        raise Speechless
+
+    failure = failure_of(lambda env: env.from_collection([7]).map(raises).name("M"))
+    assert failure.operator == "M"
+    assert failure.summary == "Speechless: <no message: its str() failed with RuntimeError>"
+
+
+def test_endless_messages_are_cut() -> None:
+    def raises(value: Any) -> Any:
+        raise ValueError("x" * 1_000_000)
+
+    failure = failure_of(lambda env: env.from_collection([7]).map(raises).name("M"))
+    assert len(failure.summary) == 2000
+    assert len(failure.traceback) < 21_000
+    assert "in raises" in failure.traceback
+    assert "characters left out" in failure.traceback
+
+
+def test_the_members_of_a_group_are_shown_without_the_engine() -> None:
+    def raises(value: Any) -> Any:
+        try:
+            OperatorHarness(5)  # An error whose traceback leads through the engine.
+        except TypeError as error:
+            raise ExceptionGroup("several", [error, ValueError("another")]) from None
+
+    failure = failure_of(lambda env: env.from_collection([7]).map(raises).name("M"))
+    assert "ValueError: another" in failure.traceback
+    assert "in raises" in failure.traceback
+    assert "in description_of" not in failure.traceback
+
+
+class Unreadable:
+    def __reduce__(self) -> Any:
+        return boom, (7,)
+
+
+def test_a_record_that_cannot_be_unpickled_fails_whom_it_goes_to() -> None:
+    def build(env: Any) -> None:
+        stream = env.from_collection([1]).map(lambda n: Unreadable()).name("from").rebalance()
+        stream.map(lambda n: n).set_parallelism(2).name("to")
+
+    failure = failure_of(build, 1)
+    assert failure.operator == "to"
+    assert failure.summary == "a record cannot be unpickled: ValueError: no 7"
+    assert "in boom" in failure.traceback
 
 
 def test_a_gauge_that_fails_does_not_stop_the_job() -> None:

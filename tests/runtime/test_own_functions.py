@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from spry.common.errors import JobExecutionError
+from spry.common.sink import Sink, SinkWriter
 from spry.common.typeinfo import Types
 from spry.common.types import Row
 from spry.datastream import KeyedProcessFunction, KeySelector, MapFunction, Partitioner, ReduceFunction, RuntimeContext
@@ -123,6 +124,32 @@ def test_one_closure_in_two_operators_is_two_functions() -> None:
     results = [job.collect(first), job.collect(first.map(count))]
     job.run()
     assert results == [[1, 2], [1, 2]]
+
+
+class Shout(Sink[str], SinkWriter[str]):
+    """Its own writer."""
+
+    def create_writer(self, context: Any) -> SinkWriter[str]:
+        self.seen: list[str] = []
+        return self
+
+    def write(self, element: str, context: Any) -> None:
+        self.seen.append(element)
+
+    def flush(self, end_of_input: bool) -> None:
+        journal.note(list(self.seen))
+
+
+def test_one_sink_in_two_places_is_two_sinks() -> None:
+    journal.reset()
+    env, job = program(1)
+    sink = Shout()
+    env.from_collection(["a"]).sink_to(sink)
+    env.from_collection(["b"]).sink_to(sink)
+    job.run()
+    entries = journal.reset()
+    assert [entry for entry in entries if len(entry) > 1] == []
+    assert ["a"] in entries and ["b"] in entries
 
 
 PAIR = Types.ROW_NAMED(["word", "size"], [Types.STRING(), Types.INT()])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from tests import journal
 from tests.local_job import program
 
@@ -40,3 +42,17 @@ def test_records_of_a_channel_stay_in_order_through_several_levels() -> None:
     job.run()
     for key in range(5):
         assert [n for n in results if n % 5 == key] == list(range(key, 500, 5))
+
+
+def test_slow_functions_do_not_make_the_first_epoch_long() -> None:
+    env, job = program(1)
+    results = job.collect(env.from_sequence(1, 1000).map(_slow))
+    job.start()
+    job.step(max_millis=1)
+    job.close()
+    assert 1 <= len(results) <= 4
+
+
+def _slow(number: int) -> int:
+    time.sleep(0.005)
+    return number

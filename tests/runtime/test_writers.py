@@ -107,6 +107,22 @@ def test_rebalance_of_short_streams_from_many_subtasks_uses_many_targets() -> No
     assert len(first) >= 6
 
 
+@pytest.mark.parametrize(
+    ("sources", "targets", "pairs"),
+    [
+        (3, 2, [(0, 0), (1, 1), (2, 1)]),
+        (5, 3, [(0, 0), (1, 1), (2, 1), (3, 2), (4, 2)]),
+        (4, 2, [(0, 0), (1, 0), (2, 1), (3, 1)]),
+        (2, 3, [(0, 0), (0, 1), (1, 2)]),
+        (3, 5, [(0, 0), (0, 1), (1, 2), (1, 3), (2, 4)]),
+    ],
+)
+def test_rescale_connects_the_subtasks_that_flink_connects(
+    sources: int, targets: int, pairs: list[tuple[int, int]]
+) -> None:
+    assert [(s, t) for s in range(sources) for t in rescale_targets(s, sources, targets)] == pairs
+
+
 @pytest.mark.parametrize(("sources", "targets"), [(1, 4), (2, 4), (4, 2), (3, 5), (5, 3), (4, 4), (6, 1)])
 def test_rescale_targets(sources: int, targets: int) -> None:
     reached: Counter[int] = Counter()

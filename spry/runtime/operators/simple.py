@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from spry.common.plan import OperatorPlan
-from spry.common.types import Row
+from spry.common.types import Row, make_row, share_names
 from spry.runtime.codegen import CodeWriter
 from spry.runtime.context import SubtaskContext
 from spry.runtime.operators.base import Emit, Operator, is_generator
@@ -72,9 +72,9 @@ class RunningProjectOperator(Operator):
     def _project(self, value: Any) -> Any:
         picked = [value[index] for index in self._fields]
         if isinstance(value, Row):
-            row = Row(*picked)
-            row.set_row_kind(value.get_row_kind())
-            return row
+            names = value.get_field_names()
+            shared = share_names(tuple([names[index] for index in self._fields])) if names is not None else None
+            return make_row(shared, picked, value.get_row_kind())
         return tuple(picked)
 
     def generate(self, g: CodeWriter, value: str, timestamp: str | None, emit: Emit) -> None:

@@ -92,7 +92,8 @@ class RunningSinkOperator(Operator):
 
     def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
         super().__init__(plan, context)
-        self._sink = plan.description.sink  # type: ignore[attr-defined]
+        sink = plan.description.sink  # type: ignore[attr-defined]
+        self._sink = context.services.own(sink, sink)  # A simple sink may be its own writer.
         self._ctx = WriterContext()
         self._writer: SinkWriter[Any] | None = None
         self._committer: Committer[Any] | None = None

@@ -17,7 +17,7 @@ from spry.runtime.operators.base import Operator
 
 __all__ = ["Budget", "RunningSourceBase", "RunningSourceOperator"]
 
-_FIRST_BATCH = 64
+_FIRST_BATCH = 4
 _LARGEST_BATCH = 4096
 _BATCH_SECONDS = 0.01
 

@@ -105,7 +105,7 @@ class RunningTimestampsAndWatermarksOperator(Operator):
                 stamp = 0
                 stamp = assign(value, before)
                 put(stamp)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             if isinstance(error, TypeError) and not isinstance(stamp, int):
                 error = TypeError(f"the timestamp of {cut_repr(value)} must be an int (ms since 1970), got {stamp!r}")
             raise explain(error, None, [self], 0, cut_repr(value)) from None

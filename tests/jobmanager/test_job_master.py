@@ -1,0 +1,105 @@
+"""The job master, with a Spark that is not there or does not listen."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from spry.common.errors import FailureInfo, JobCancelledError, JobExecutionError, SlotLostError
+from spry.common.job_id import JobID
+from spry.common.job_status import JobStatus
+from spry.common.plan import SlotReport
+from spry.graph.submission import JobSubmission
+from spry.jobmanager import job_master
+from spry.jobmanager.job_master import JobMaster
+from tests.local_job import new_environment
+
+
+class NoSpark:
+    """What a job master sees of Spark when its Java process has died."""
+
+    def __init__(self, *args: Any) -> None:
+        self.cancelled = 0
+
+    def deploy(self) -> list[SlotReport]:
+        raise SlotLostError("Spark's Java process is gone")
+
+    def close(self) -> list[SlotReport]:
+        raise SlotLostError("Spark's Java process is gone")
+
+    def release(self) -> None:
+        raise ConnectionRefusedError
+
+    def interrupt(self) -> None:
+        """Nobody is there."""
+
+    def cancel(self) -> None:
+        self.cancelled += 1
+
+
+class DeafSpark(NoSpark):
+    """Comes to its job late: the first requests to cancel it find nothing to cancel."""
+
+    def deploy(self) -> list[SlotReport]:
+        deadline = time.monotonic() + 10
+        while self.cancelled < 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        raise SlotLostError("the epoch was cancelled" if self.cancelled else "nobody cancelled")
+
+    def release(self) -> None:
+        """Nothing to give back."""
+
+
+class SlowSpark(NoSpark):
+    """One slot keeps the other waiting, whose process is gone afterwards."""
+
+    def deploy(self) -> list[SlotReport]:
+        return [SlotReport(0, 0, 1)]
+
+    def run_epoch(self, command: Any, description: str) -> list[SlotReport]:
+        failure = FailureInfo("slot 0 lost its process", slot_lost=True)
+        time.sleep(0.02)
+        return [SlotReport(0, 1, 1, failure=failure)]
+
+
+def started(monkeypatch: pytest.MonkeyPatch, spark: type[NoSpark]) -> JobMaster:
+    monkeypatch.setattr(job_master, "SparkJob", spark)
+    monkeypatch.setattr(job_master, "release_thread", lambda: None)
+    monkeypatch.setattr(job_master, "_CANCEL_GRACE_SECONDS", 0.02)
+    env = new_environment()
+    env.from_collection([1]).print()
+    configuration = env.get_configuration()
+    master = JobMaster(JobSubmission(env.get_stream_graph(), configuration), None, JobID.generate())
+    master.start()
+    return master
+
+
+def test_a_job_whose_spark_is_gone_fails_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    master = started(monkeypatch, NoSpark)
+    with pytest.raises(JobExecutionError, match="Java process is gone"):
+        master.result.result(10)
+    assert master.status is JobStatus.FAILED
+    assert {subtask.state.value for subtask in master.graph.subtasks()} == {"FAILED"}
+
+
+def test_a_slot_that_spark_ended_for_idleness_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_master, "_WORKER_IDLE_SECONDS", 0.01)
+    master = started(monkeypatch, SlowSpark)
+    with pytest.raises(JobExecutionError, match=r"slot 0 lost its process; .* another slot kept this one waiting"):
+        master.result.result(10)
+
+
+def test_cancelling_does_not_give_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    master = started(monkeypatch, DeafSpark)
+    master.cancel()
+    master.ended.result(10)
+    with pytest.raises(JobCancelledError):
+        master.result.result(10)
+    assert master.status is JobStatus.CANCELED
+    deadline = time.monotonic() + 5
+    while any(thread.name.startswith("canceller") for thread in threading.enumerate()):
+        assert time.monotonic() < deadline, "the thread that cancels ends with the job"
+        time.sleep(0.01)
