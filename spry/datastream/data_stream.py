@@ -250,6 +250,11 @@ class DataStream(_Named):
             raise InvalidProgramError(
                 "a KeyedProcessFunction needs a keyed stream: call key_by(...) before process(...)"
             )
+        if self._key is None and hasattr(func, "on_timer"):
+            raise InvalidProgramError(
+                f"{type(func).__name__} has on_timer, but timers belong to keys and the stream is not keyed: call "
+                "key_by(...) before process(...)"
+            )
         name = "Process" if self._key is None else "KeyedProcess"
         return self._apply(name, ProcessOperator(func, key=self._key), as_type(output_type, "process"))
 

@@ -13,16 +13,22 @@ from spry.common.accumulators import Accumulator
 from spry.common.context import KeyedStateStore, RuntimeContext
 from spry.common.output_tag import OutputTag
 from spry.common.sink import WriterContext
+from spry.common.state import BroadcastState, MapStateDescriptor, ReadOnlyBroadcastState
 from spry.common.time_domain import TimeDomain
 
 __all__ = [
     "Accumulator",
     "AggregateFunction",
     "AllWindowFunction",
+    "BaseBroadcastProcessFunction",
+    "BroadcastProcessFunction",
+    "CoProcessFunction",
     "FilterFunction",
     "FlatMapFunction",
     "Function",
     "KeySelector",
+    "KeyedBroadcastProcessFunction",
+    "KeyedCoProcessFunction",
     "KeyedProcessFunction",
     "KeyedStateStore",
     "MapFunction",
@@ -31,6 +37,7 @@ __all__ = [
     "Partitioner",
     "ProcessAllWindowFunction",
     "ProcessFunction",
+    "ProcessJoinFunction",
     "ProcessWindowFunction",
     "ReduceFunction",
     "RuntimeContext",
@@ -203,6 +210,139 @@ class KeyedProcessFunction(Function):
         """Called for every value."""
 
     def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Iterable[Any] | None:
+        """Called when a timer fires; the current key is the one it was set for."""
+        return None
+
+
+class CoProcessFunction(Function):
+    """A process function of two inputs: each has a method of its own, and both share what the object holds."""
+
+    Context: TypeAlias = ProcessFunction.Context
+
+    @abstractmethod
+    def process_element1(self, value: Any, ctx: ProcessFunction.Context) -> Iterable[Any] | None:
+        """Called for every value of the first input."""
+
+    @abstractmethod
+    def process_element2(self, value: Any, ctx: ProcessFunction.Context) -> Iterable[Any] | None:
+        """Called for every value of the second input."""
+
+
+class KeyedCoProcessFunction(Function):
+    """A process function of two keyed inputs: both share the state and the timers of the key."""
+
+    Context: TypeAlias = KeyedProcessFunction.Context
+    OnTimerContext: TypeAlias = KeyedProcessFunction.OnTimerContext
+
+    @abstractmethod
+    def process_element1(self, value: Any, ctx: KeyedProcessFunction.Context) -> Iterable[Any] | None:
+        """Called for every value of the first input."""
+
+    @abstractmethod
+    def process_element2(self, value: Any, ctx: KeyedProcessFunction.Context) -> Iterable[Any] | None:
+        """Called for every value of the second input."""
+
+    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Iterable[Any] | None:
+        """Called when a timer fires; the current key is the one it was set for."""
+        return None
+
+
+class ProcessJoinFunction(Function):
+    """Sees each pair of values that an interval join brings together."""
+
+    class Context(ABC):
+        """What is known about the pair."""
+
+        @abstractmethod
+        def get_left_timestamp(self) -> int: ...
+
+        @abstractmethod
+        def get_right_timestamp(self) -> int: ...
+
+        @abstractmethod
+        def get_timestamp(self) -> int:
+            """The later of the two, which is the result's."""
+
+        @abstractmethod
+        def output(self, tag: OutputTag, value: Any) -> None:
+            """Emit to a side output."""
+
+    @abstractmethod
+    def process_element(self, left: Any, right: Any, ctx: ProcessJoinFunction.Context) -> Iterable[Any] | None:
+        """Called for every pair."""
+
+
+class BaseBroadcastProcessFunction(Function):
+    """What process functions with a broadcast input share."""
+
+    class BaseContext(ABC):
+        """What is known about the value."""
+
+        @abstractmethod
+        def timestamp(self) -> int | None: ...
+
+        @abstractmethod
+        def current_processing_time(self) -> int: ...
+
+        @abstractmethod
+        def current_watermark(self) -> int: ...
+
+        @abstractmethod
+        def output(self, tag: OutputTag, value: Any) -> None:
+            """Emit to a side output."""
+
+    class Context(BaseContext):
+        """On the broadcast side, where the state may be changed."""
+
+        @abstractmethod
+        def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState[Any, Any]: ...
+
+    class ReadOnlyContext(BaseContext):
+        """On the other side, where it may only be read."""
+
+        @abstractmethod
+        def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> ReadOnlyBroadcastState[Any, Any]: ...
+
+
+class BroadcastProcessFunction(BaseBroadcastProcessFunction):
+    """A process function of a stream and a broadcast stream, such as rules."""
+
+    @abstractmethod
+    def process_element(self, value: Any, ctx: BaseBroadcastProcessFunction.ReadOnlyContext) -> Iterable[Any] | None:
+        """Called for every value of the stream."""
+
+    @abstractmethod
+    def process_broadcast_element(self, value: Any, ctx: BaseBroadcastProcessFunction.Context) -> Iterable[Any] | None:
+        """Called for every broadcast value, in every subtask."""
+
+
+class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction):
+    """A process function of a keyed stream and a broadcast stream: it also has keyed state and timers."""
+
+    class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext):
+        """On the keyed side."""
+
+        @abstractmethod
+        def timer_service(self) -> TimerService: ...
+
+        @abstractmethod
+        def get_current_key(self) -> Any: ...
+
+    class OnTimerContext(ReadOnlyContext):
+        """What is known about the timer."""
+
+        @abstractmethod
+        def time_domain(self) -> TimeDomain: ...
+
+    @abstractmethod
+    def process_element(self, value: Any, ctx: KeyedBroadcastProcessFunction.ReadOnlyContext) -> Iterable[Any] | None:
+        """Called for every value of the keyed stream."""
+
+    @abstractmethod
+    def process_broadcast_element(self, value: Any, ctx: BaseBroadcastProcessFunction.Context) -> Iterable[Any] | None:
+        """Called for every broadcast value, in every subtask."""
+
+    def on_timer(self, timestamp: int, ctx: KeyedBroadcastProcessFunction.OnTimerContext) -> Iterable[Any] | None:
         """Called when a timer fires; the current key is the one it was set for."""
         return None
 

@@ -76,9 +76,7 @@ class RunningSessionWindowOperator(RunningWindowBase):
                 with g.block(f"if {stamp} <= {session}.end and not {session}.fired:"):
                     gap = getattr(self._assigner, "gap", None)
                     g.line(f"{end} = {stamp} + {self._gap_code(g, gap, value)}")
-                    with g.block(
-                        f"if {stamp} >= {session}.start or ({end} >= {session}.start and len({known}) == 1):"
-                    ):
+                    with g.block(f"if {stamp} >= {session}.start or ({end} >= {session}.start and len({known}) == 1):"):
                         with g.block(f"if {end} > {session}.end:"):
                             g.line(f"{session}.end = {end}")
                         with g.block(f"if {stamp} < {session}.start:"):
