@@ -144,6 +144,8 @@ class EpochCommand:
     stop_file: str = ""
     """Sources stop reading when this file appears: the job is being cancelled. Seen on the driver's machine only."""
     slots: dict[int, SlotCommand] = field(default_factory=dict)
+    watermark_limits: dict[int, int] = field(default_factory=dict)
+    """Vertex id of a source -> the watermark past which it waits for the others of its group."""
 
 
 @dataclass(slots=True)
@@ -159,6 +161,7 @@ class VertexReport:
     """A source subtask with more to read right now."""
     bounded_remaining: int | None = None
     watermark: int | None = None
+    """Of a source its own, None while it is idle or has none; of others that of the input."""
     split_requests: int = 0
     source_events: tuple[Any, ...] = ()
     accumulators: dict[str, Any] = field(default_factory=dict)

@@ -84,7 +84,10 @@ class ReaderOutput(ABC):
         """Count this reader in again."""
 
     def create_output_for_split(self, split_id: str) -> ReaderOutput:
-        """An output of its own for one split, so that watermarks are kept per split."""
+        """An output of its own for one split, so that watermarks are kept per split.
+
+        Create it when the split is added: until the split has a watermark, the reader has none.
+        """
         return self
 
     def release_output_for_split(self, split_id: str) -> None:
@@ -137,6 +140,12 @@ class SourceReader(ABC, Generic[SplitT]):
 
     def handle_source_events(self, event: Any) -> None:
         """A message from the enumerator."""
+
+    def pause_or_resume_splits(self, splits_to_pause: list[str], splits_to_resume: list[str]) -> None:
+        """Watermark alignment: these splits (by id) have come too far ahead of others, or no longer so.
+
+        Only for readers that give each split an output of its own. Without it the reader as a whole waits.
+        """
 
     @abstractmethod
     def snapshot_state(self, checkpoint_id: int) -> list[SplitT]:

@@ -86,7 +86,7 @@ class _Named:
                 f"({type(self._transformation).__name__.removesuffix('Transformation').lower()}): "
                 "call it on the operator before or after"
             )
-        return self._transformation.part_of or self._transformation
+        return self._transformation
 
     def get_name(self) -> str:
         """The operator's name."""
@@ -436,7 +436,7 @@ class DataStream(_Named):
 def _parallelism_of(transformation: Transformation) -> int | None:
     """The parallelism of the operator whose results the stream has, so that a sink can be chained to it."""
     if isinstance(transformation, OperatorTransformation):
-        return (transformation.part_of or transformation).parallelism
+        return transformation.parallelism
     if isinstance(transformation, SideOutputTransformation):
         return _parallelism_of(transformation.input)
     return None

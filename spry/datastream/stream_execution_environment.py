@@ -301,20 +301,15 @@ class StreamExecutionEnvironment:
             raise TypeError(f"from_source needs a WatermarkStrategy, not {watermark_strategy!r}")
         declared = as_type(type_info, "from_source")
         produced = getattr(source, "get_produced_type", lambda: None)()
-        stream = self._source(
+        strategy = watermark_strategy
+        plain = strategy.kind is GeneratorKind.NONE and strategy.timestamp_assigner is None
+        return self._source(
             source_name,
-            SourceOperator(source),
+            SourceOperator(source, None if plain else strategy),
             declared if declared is not None else produced,
             source.default_parallelism(),
             declared is not None,
         )
-        strategy = watermark_strategy
-        if strategy.kind is GeneratorKind.NONE and strategy.timestamp_assigner is None:
-            return stream
-        origin = stream._operator("from_source")
-        timed = stream.assign_timestamps_and_watermarks(strategy)
-        timed._operator("from_source").part_of = origin  # Name, uid, parallelism ... are the source's.
-        return timed
 
     def add_source(
         self, source_func: Any, source_name: str = "Custom Source", type_info: TypeInformation | None = None

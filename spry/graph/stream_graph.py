@@ -201,8 +201,7 @@ class _Generator:
 
     def _add_node(self, t: OperatorTransformation) -> StreamNode:
         origins = self._origins[t.input.id] if t.input is not None else []
-        own = t.part_of or t
-        parallelism = own.parallelism or self._settings.parallelism
+        parallelism = t.parallelism or self._settings.parallelism
         name = _full_name(t)
         node = StreamNode(
             id=t.id,
@@ -211,10 +210,9 @@ class _Generator:
             uid="",
             description=t.description,
             parallelism=parallelism,
-            max_parallelism=self._max_parallelism(own, parallelism),
-            slot_sharing_group=self._slot_sharing_group(own, origins),
-            # A part goes on in its owner's chain, whether or not that begins a new one.
-            chaining=t.chaining if own.chaining is ChainingStrategy.HEAD else own.chaining,
+            max_parallelism=self._max_parallelism(t, parallelism),
+            slot_sharing_group=self._slot_sharing_group(t, origins),
+            chaining=t.chaining,
             type_info=t.type_info if t.declared else None,
             has_user_uid=t.uid is not None,
         )

@@ -57,8 +57,6 @@ class OperatorTransformation(Transformation):
     slot_sharing_group: str | None = None
     """None: that of the inputs."""
     buffer_timeout: int | None = None
-    part_of: OperatorTransformation | None = None
-    """The operator that this one belongs to for the user: settings are made there and hold for both."""
 
     @property
     def inputs(self) -> list[Transformation]:

@@ -172,6 +172,8 @@ class Slot:
             events = mine.source_events.get((subtask.vertex.vertex_id, subtask.index))
             if events is not None:
                 subtask.handle_source_events(events)
+            if subtask.source is not None:
+                subtask.source.align(command.watermark_limits.get(subtask.vertex.vertex_id))
         if command.max_records <= 0:
             return
         stop = _StopSign(command.stop_file)

@@ -210,6 +210,7 @@ class Subtask:
         )
         if self.source is not None:
             report.records_in = self.source.records
+            report.watermark = self.source.watermark
             report.backlog = self.source.backlog and not self.source.ended
             report.split_requests, report.source_events = self.source.take_requests()
         return report

@@ -7,13 +7,20 @@ from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 from typing import Any
 
-from spry.common.elements import MAX_WATERMARK, MIN_TIMESTAMP, NO_TIMESTAMP
+from spry.common.elements import MAX_WATERMARK, MIN_TIMESTAMP, NO_TIMESTAMP, Watermark
 from spry.common.errors import InvalidProgramError
 from spry.common.plan import OperatorPlan, SourceEvents
 from spry.common.source import InputStatus, ReaderOutput, SourceReader, SourceReaderContext
 from spry.common.type_checks import compile_enforcer
+from spry.common.watermark_strategy import WatermarkOutput, WatermarkStrategy
 from spry.runtime.context import SubtaskContext
 from spry.runtime.operators.base import Operator
+from spry.runtime.timestamps_and_watermarks import (
+    StreamWatermarks,
+    TimestampsAndWatermarks,
+    WatermarkOutputMultiplexer,
+    watermark_interval,
+)
 
 __all__ = ["Budget", "RunningSourceBase", "RunningSourceOperator"]
 
@@ -48,6 +55,20 @@ class RunningSourceBase(Operator):
         self._idle = False
         self._batch = _FIRST_BATCH
         self._enforce = compile_enforcer(plan.type_info) if plan.type_info is not None else None
+        self._limit: int | None = None
+
+    @property
+    def watermark(self) -> int | None:
+        """How far event time has come; None if the source is idle, or has none yet."""
+        return None if self._idle or self._watermark == MIN_TIMESTAMP else self._watermark
+
+    def align(self, limit: int | None) -> None:
+        """Do not read on while the watermark is past the limit: the source's group has not come so far."""
+        self._limit = limit
+
+    @property
+    def _is_ahead(self) -> bool:
+        return self._limit is not None and self._watermark > self._limit
 
     @abstractmethod
     def poll(self, max_records: int) -> tuple[int, InputStatus]:
@@ -57,6 +78,8 @@ class RunningSourceBase(Operator):
         """Read until the budget is spent, nothing is there, or the input ends; yields after each batch."""
         left = budget.records
         while not self.ended:
+            if self._is_ahead:
+                return
             start = monotonic()
             count, status = self.poll(min(self._batch, left))
             yield
@@ -135,15 +158,22 @@ class _ReaderContext(SourceReaderContext):
 
 
 class _Output(ReaderOutput):
-    """Collects what a reader emits and passes it on in runs."""
+    """Collects what a reader emits, of all splits or of one, and passes it on in runs."""
 
-    def __init__(self, operator: RunningSourceOperator) -> None:
-        self._operator = operator
+    def __init__(
+        self,
+        emit: Callable[[Sequence[Any], Sequence[int] | None], None],
+        watermarks: WatermarkOutput,
+        whole: _MainOutput | None = None,
+    ) -> None:
+        self._emit = emit
+        self._watermarks = watermarks
+        self._whole = whole
         self._values: list[Any] = []
         self._stamps: list[int] = []
         self._timestamped = False
-        self.max_records = _FIRST_BATCH
         self.count = 0
+        """Records since it was set to 0 last."""
 
     def collect(self, record: Any, timestamp: int | None = None) -> None:
         self.count += 1
@@ -160,25 +190,97 @@ class _Output(ReaderOutput):
             raise ValueError(f"{len(records)} records but {len(timestamps)} timestamps")
         self.count += len(records)
         if len(records):
-            self._operator.emit(records, timestamps)
+            self._emit(records, timestamps)
 
     def emit_watermark(self, timestamp: int) -> None:
         self.flush()
-        self._operator.emit_watermark(timestamp)
+        self._watermarks.emit_watermark(Watermark(timestamp))
 
     def mark_idle(self) -> None:
         self.flush()
-        self._operator.set_idle(True)
+        self._watermarks.mark_idle()
 
     def mark_active(self) -> None:
         self.flush()
-        self._operator.set_idle(False)
+        self._watermarks.mark_active()
+
+    def create_output_for_split(self, split_id: str) -> ReaderOutput:
+        assert self._whole is not None
+        return self._whole.create_output_for_split(split_id)
 
     def flush(self) -> None:
+        """Pass on what is there."""
         if self._values:
             values, stamps = self._values, self._stamps if self._timestamped else None
             self._values, self._stamps, self._timestamped = [], [], False
-            self._operator.emit(values, stamps)
+            self._emit(values, stamps)
+
+
+class _MainOutput(_Output):
+    """The output of a whole reader, with the outputs of its splits.
+
+    With a strategy, each split has timestamps and watermarks of its own; the reader's watermark is the least of them.
+    What a reader emits here, not to a split's output, is a stream beside them.
+    """
+
+    max_records = _FIRST_BATCH
+
+    def __init__(self, operator: RunningSourceOperator, strategy: WatermarkStrategy | None) -> None:
+        self._operator = operator
+        self._strategy = strategy
+        watermarks = StreamWatermarks(operator.emit_watermark, operator.set_idle)
+        self._multiplexer = WatermarkOutputMultiplexer(watermarks)
+        self._splits: dict[str, _Output] = {}
+        self.times: dict[str | None, TimestampsAndWatermarks] = {}
+        """Those of the splits; of None what no split has."""
+        super().__init__(self._with_time(None, watermarks), watermarks, self)
+
+    def _with_time(
+        self, split_id: str | None, watermarks: WatermarkOutput
+    ) -> Callable[[Sequence[Any], Sequence[int] | None], None]:
+        if self._strategy is None:
+            return self._operator.emit
+        context = self._operator.context.services
+        time = TimestampsAndWatermarks(
+            self._strategy,
+            self._operator,
+            context.clock,
+            watermark_interval(context.job),
+            self._operator.emit,
+            watermarks,
+        )
+        self.times[split_id] = time
+        return time.process
+
+    def create_output_for_split(self, split_id: str) -> ReaderOutput:
+        known = self._splits.get(split_id)
+        if known is None:
+            self.times.pop(None, None)  # From now on only splits count.
+            watermarks = self._multiplexer.register(split_id)
+            known = self._splits[split_id] = _Output(self._with_time(split_id, watermarks), watermarks, self)
+        return known
+
+    def release_output_for_split(self, split_id: str) -> None:
+        released = self._splits.pop(split_id, None)
+        if released is not None:
+            released.flush()
+            self.count += released.count
+            self.times.pop(split_id, None)
+            self._multiplexer.unregister(split_id)
+
+    def splits_by_watermark(self) -> dict[str, int]:
+        """How far each split has come."""
+        return {split_id: self._multiplexer.watermark_of(split_id) for split_id in self._splits}
+
+    def take_count(self) -> int:
+        """Pass everything on; how many records there were since the last call."""
+        self.flush()
+        total, self.count = self.count, 0
+        for split in self._splits.values():
+            split.flush()
+            total += split.count
+            split.count = 0
+        return total
 
 
 class RunningSourceOperator(RunningSourceBase):
@@ -188,7 +290,9 @@ class RunningSourceOperator(RunningSourceBase):
         super().__init__(plan, context)
         self._ctx = _ReaderContext(context)
         self._reader: SourceReader[Any] | None = None
-        self._out = _Output(self)
+        self._paused: set[str] = set()
+        description: Any = plan.description
+        self._out = _MainOutput(self, description.strategy)
 
     def open(self) -> None:
         description: Any = self.plan.description
@@ -203,14 +307,36 @@ class RunningSourceOperator(RunningSourceBase):
     def poll(self, max_records: int) -> tuple[int, InputStatus]:
         assert self._reader is not None
         out = self._out
-        out.max_records, out.count = max_records, 0
+        out.max_records = max_records
         status = self._reader.poll_next(out)
-        out.flush()
+        count = out.take_count()
         if not isinstance(status, InputStatus):
             raise InvalidProgramError(
                 f"{type(self._reader).__name__}.poll_next returned {status!r}; it must return an InputStatus"
             )
-        return out.count, status
+        return count, status
+
+    def align(self, limit: int | None) -> None:
+        """Splits that are ahead of the limit pause, if the reader can do that; else the reader as a whole waits."""
+        super().align(limit)
+        reader = self._reader
+        if (
+            limit is None
+            or reader is None
+            or type(reader).pause_or_resume_splits is SourceReader.pause_or_resume_splits
+        ):
+            return
+        ahead = {split_id for split_id, watermark in self._out.splits_by_watermark().items() if watermark > limit}
+        if ahead != self._paused:
+            reader.pause_or_resume_splits(sorted(ahead - self._paused), sorted(self._paused - ahead))
+            self._paused = ahead
+
+    def on_processing_time(self, now: int) -> None:
+        for time in list(self._out.times.values()):
+            time.on_processing_time(now)
+
+    def next_timer(self) -> int | None:
+        return min((t for time in self._out.times.values() if (t := time.next_timer()) is not None), default=None)
 
     def take_requests(self) -> tuple[int, tuple[Any, ...]]:
         requests, events = self._ctx.split_requests, tuple(self._ctx.events)
