@@ -30,7 +30,7 @@ from spry.graph.submission import JobSubmission
 from spry.jobmanager.pacing import EpochPacer
 from spry.jobmanager.progress import Progress, console_lines
 from spry.jobmanager.source_coordinator import SourceCoordinator
-from spry.runtime.failures import failure_of
+from spry.runtime.failures import summarize, user_traceback
 
 __all__ = ["JobMaster"]
 
@@ -327,7 +327,7 @@ class JobMaster:
             raise self._source_failure(coordinator.name, error) from error
 
     def _source_failure(self, name: str, error: Exception) -> JobExecutionError:
-        return JobExecutionError(self.name, replace(failure_of(error), operator=name))
+        return JobExecutionError(self.name, FailureInfo(summarize(error), name, traceback=user_traceback(error)))
 
     # Waiting
 

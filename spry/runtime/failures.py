@@ -17,7 +17,7 @@ from spry.common.keys import stable_hash
 from spry.runtime.codegen import GeneratedFunction
 from spry.runtime.operators.base import Operator
 
-__all__ = ["OperatorFailure", "cut_repr", "explain", "failure_of"]
+__all__ = ["OperatorFailure", "cut_repr", "explain", "failure_of", "summarize", "user_traceback"]
 
 _ENGINE = str(Path(spry.__file__).parent)
 _SHIPPED = "spry-engine-"

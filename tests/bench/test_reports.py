@@ -106,8 +106,13 @@ def test_a_steady_rise_is_growth_whatever_rises(name: str) -> None:
 
 def test_objects_that_epochs_leave_behind_are_named() -> None:
     first, last = {"A": 100, "B": 100, "C": 50_000}, {"A": 11_000, "B": 4_000, "C": 40, "D": 6_000}
-    assert soak.hoarded(first, last, 20_000) == {"A": 10_900, "D": 6_000}
-    assert soak.hoarded({"A": 0}, {"A": 2_000}, 100) == {}
+    assert soak.hoarded([first, last], 20_000) == {"A": 10_900, "D": 6_000}
+    assert soak.hoarded([{"A": 0}, {"A": 900}], 100) == {}
+
+
+def test_objects_that_come_and_go_are_not_left_behind() -> None:
+    looks = [{"A": count} for count in (0, 9_000, 100, 8_000, 300, 9_500, 0, 9_000, 500)]
+    assert soak.hoarded(looks, 100) == {}
 
 
 # Programs

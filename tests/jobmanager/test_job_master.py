@@ -15,6 +15,7 @@ from spry.common.plan import SlotReport
 from spry.graph.submission import JobSubmission
 from spry.jobmanager import job_master
 from spry.jobmanager.job_master import JobMaster
+from spry.runtime.testing import OperatorHarness
 from tests.local_job import new_environment
 
 
@@ -90,6 +91,19 @@ def test_a_slot_that_spark_ended_for_idleness_is_explained(monkeypatch: pytest.M
     master = started(monkeypatch, SlowSpark)
     with pytest.raises(JobExecutionError, match=r"slot 0 lost its process; .* another slot kept this one waiting"):
         master.result.result(10)
+
+
+def test_a_source_of_ours_that_fails_needs_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: Any) -> Any:
+        return OperatorHarness(5)  # Raises deep inside the engine.
+
+    monkeypatch.setattr(job_master.SourceCoordinator, "__init__", fail)
+    fail.__code__ = fail.__code__.replace(co_filename=job_master.__file__)
+    master = started(monkeypatch, NoSpark)
+    with pytest.raises(JobExecutionError) as caught:
+        master.result.result(10)
+    assert caught.value.failure.operator == "Source: Collection Source"
+    assert caught.value.failure.traceback == ""
 
 
 def test_cancelling_does_not_give_up(monkeypatch: pytest.MonkeyPatch) -> None:

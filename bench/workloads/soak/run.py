@@ -32,8 +32,8 @@ SAMPLES = 10
 SETTLED = 3
 """From this sample on, what Spark keeps of past jobs has reached its bounds."""
 HOARDED = 0.25
-"""Objects of one class per epoch that count as hoarded; but not fewer than some thousand, which come and go."""
-NOISE = 3000
+"""Objects of one class per epoch that count as hoarded; but not fewer than a thousand, which come and go."""
+NOISE = 1000
 
 Counts = dict[str, int]
 
@@ -197,9 +197,16 @@ def grown(samples: list[dict[str, float]]) -> list[str]:
     return found
 
 
-def hoarded(first: Counts, last: Counts, epochs: float) -> dict[str, int]:
-    """The classes of which every few epochs leave an object behind, with how many more there are."""
-    more = {name: count - first.get(name, 0) for name, count in last.items()}
+def hoarded(looks: list[Counts], epochs: float) -> dict[str, int]:
+    """The classes of which every few epochs leave an object behind, with how many more there are.
+
+    As above: what is on its way to be forgotten comes and goes.
+    """
+    part = max(1, len(looks) // 3)
+    more = {
+        name: min(look.get(name, 0) for look in looks[-part:]) - max(look.get(name, 0) for look in looks[:part])
+        for name in looks[-1]
+    }
     return {
         name: count
         for name, count in sorted(more.items(), key=lambda item: -item[1])
@@ -208,7 +215,7 @@ def hoarded(first: Counts, last: Counts, epochs: float) -> dict[str, int]:
 
 
 def watch(client: JobClient, probe: Probe, epochs: int) -> tuple[list[dict[str, float]], list[tuple[Counts, Counts]]]:
-    """Take samples the last just before its end; and twice the JVM's threads and objects."""
+    """Take samples, the last just before the end; once things have settled, with the JVM's threads and objects."""
     samples: list[dict[str, float]] = []
     looks: list[tuple[Counts, Counts]] = []
     due = [epochs * number // SAMPLES for number in range(1, SAMPLES)] + [epochs - 5]
@@ -218,7 +225,7 @@ def watch(client: JobClient, probe: Probe, epochs: int) -> tuple[list[dict[str, 
         if epoch >= due[0]:
             due = [each for each in due if each > epoch]
             samples.append(probe.sample(epoch))
-            if len(samples) == SETTLED or not due:
+            if len(samples) >= SETTLED or not due:
                 looks.append((probe.thread_names(), probe.instances()))
             print(samples[-1], file=sys.stderr, flush=True)
         else:
@@ -246,8 +253,9 @@ def main() -> None:
             samples, looks = watch(env.execute_async("soak"), probe, options.epochs)
         finally:
             context.stop()
-    (threads_before, objects_before), (threads_after, objects_after) = looks[0], looks[-1]
-    left = hoarded(objects_before, objects_after, samples[-1]["epoch"] - samples[SETTLED - 1]["epoch"])
+    threads_before, threads_after = looks[0][0], looks[-1][0]
+    settled = samples[min(SETTLED, len(samples)) - 1]["epoch"]
+    left = hoarded([objects for _, objects in looks], samples[-1]["epoch"] - settled)
     growth = [*grown(samples), *(f"objects of {name}: {count:,} more" for name, count in list(left.items())[:10])]
     publish(
         columns=list(COLUMNS.values()),
