@@ -21,6 +21,7 @@ from spry.datastream import DataStream, RuntimeExecutionMode, StreamExecutionEnv
 from spry.graph.execution_graph import ExecutionGraph, build_execution_graph
 from spry.graph.job_graph import build_job_graph
 from spry.jobmanager.source_coordinator import SourceCoordinator
+from spry.jobmanager.watermark_alignment import WatermarkAlignment
 from spry.runtime.testing import ManualClock, SlotCluster
 
 __all__ = ["LocalJob", "new_environment", "plain", "program"]
@@ -126,6 +127,7 @@ class LocalJob:
             cached_files={},
         )
         self._cluster = SlotCluster(plan, self.clock, self._seed)
+        self._alignment = WatermarkAlignment(graph.vertices)
         for vertex in graph.vertices:
             head = vertex.job_vertex.head
             if isinstance(head.description, SourceOperator):
@@ -150,7 +152,10 @@ class LocalJob:
             for subtask, said in coordinator.take_out().items():
                 events[(coordinator.vertex_id, subtask)] = said
         reports = self._cluster.run_epoch(
-            max_records=max_records or self._max_records, max_millis=max_millis, slots=self._cluster.commands(events)
+            max_records=max_records or self._max_records,
+            max_millis=max_millis,
+            slots=self._cluster.commands(events),
+            watermark_limits=self._alignment.limits(),
         )
         self._take_in(reports)
         self._tell_coordinators(reports)
@@ -159,6 +164,7 @@ class LocalJob:
     def _tell_coordinators(self, reports: list[SlotReport]) -> None:
         for report in reports:
             for vertex in report.vertices:
+                self._alignment.take_in(vertex.vertex_id, vertex.subtask, vertex.watermark, vertex.finished)
                 for coordinator in self._coordinators:
                     if coordinator.vertex_id == vertex.vertex_id:
                         coordinator.take_in(vertex, report.host)

@@ -161,7 +161,7 @@ class VertexReport:
     """A source subtask with more to read right now."""
     bounded_remaining: int | None = None
     watermark: int | None = None
-    """Of a source its own, None while it is idle or has none; of others that of the input."""
+    """Of a source its own, None while it is idle; of others that of the input."""
     split_requests: int = 0
     source_events: tuple[Any, ...] = ()
     accumulators: dict[str, Any] = field(default_factory=dict)

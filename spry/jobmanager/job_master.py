@@ -30,6 +30,7 @@ from spry.graph.submission import JobSubmission
 from spry.jobmanager.pacing import EpochPacer
 from spry.jobmanager.progress import Progress, console_lines
 from spry.jobmanager.source_coordinator import SourceCoordinator
+from spry.jobmanager.watermark_alignment import WatermarkAlignment
 from spry.runtime.failures import summarize, user_traceback
 
 __all__ = ["JobMaster"]
@@ -69,6 +70,7 @@ class JobMaster:
         self._stop_file = os.path.join(tempfile.gettempdir(), f"spry-stop-{job_id}")
         self._job = SparkJob(context, self._plan, self._stop_file, self._requirements())
         self._coordinators: list[SourceCoordinator] = []
+        self._alignment = WatermarkAlignment(self.graph.vertices)
         self._pacer = self._make_pacer()
         self._wake = threading.Event()
         self._cancelling = False
@@ -248,6 +250,7 @@ class JobMaster:
             max_bytes=self._max_bytes,
             stop_file=self._stop_file,
             slots={slot: SlotCommand(events) for slot, events in slots.items()},
+            watermark_limits=self._alignment.limits(),
         )
 
     # What slots say
@@ -267,6 +270,7 @@ class JobMaster:
                     records += vertex.records_in
                     most_read = max(most_read, vertex.records_in - subtask.records_in)
                     backlog = backlog or vertex.backlog
+                    self._alignment.take_in(vertex.vertex_id, vertex.subtask, vertex.watermark, vertex.finished)
                 subtask.records_in, subtask.records_out = vertex.records_in, vertex.records_out
                 subtask.watermark = vertex.watermark
                 if vertex.finished:

@@ -16,7 +16,6 @@ from spry.common.watermark_strategy import WatermarkOutput, WatermarkStrategy
 from spry.runtime.context import SubtaskContext
 from spry.runtime.operators.base import Operator
 from spry.runtime.timestamps_and_watermarks import (
-    StreamWatermarks,
     TimestampsAndWatermarks,
     WatermarkOutputMultiplexer,
     watermark_interval,
@@ -59,8 +58,8 @@ class RunningSourceBase(Operator):
 
     @property
     def watermark(self) -> int | None:
-        """How far event time has come; None if the source is idle, or has none yet."""
-        return None if self._idle or self._watermark == MIN_TIMESTAMP else self._watermark
+        """How far event time has come; None if the source is idle."""
+        return None if self._idle else self._watermark
 
     def align(self, limit: int | None) -> None:
         """Do not read on while the watermark is past the limit: the source's group has not come so far."""
@@ -157,6 +156,22 @@ class _ReaderContext(SourceReaderContext):
         return dict(self._context.services.job.configuration)
 
 
+class _SourceWatermarks(WatermarkOutput):
+    """The watermarks of a source as a whole."""
+
+    def __init__(self, operator: RunningSourceBase) -> None:
+        self._operator = operator
+
+    def emit_watermark(self, watermark: Watermark) -> None:
+        self._operator.emit_watermark(watermark.timestamp)
+
+    def mark_idle(self) -> None:
+        self._operator.set_idle(True)
+
+    def mark_active(self) -> None:
+        self._operator.set_idle(False)
+
+
 class _Output(ReaderOutput):
     """Collects what a reader emits, of all splits or of one, and passes it on in runs."""
 
@@ -228,7 +243,7 @@ class _MainOutput(_Output):
     def __init__(self, operator: RunningSourceOperator, strategy: WatermarkStrategy | None) -> None:
         self._operator = operator
         self._strategy = strategy
-        watermarks = StreamWatermarks(operator.emit_watermark, operator.set_idle)
+        watermarks = _SourceWatermarks(operator)
         self._multiplexer = WatermarkOutputMultiplexer(watermarks)
         self._splits: dict[str, _Output] = {}
         self.times: dict[str | None, TimestampsAndWatermarks] = {}
