@@ -158,7 +158,7 @@ class VertexReport:
     records_out: int = 0
     finished: bool = False
     backlog: bool = False
-    """A source subtask with more to read right now."""
+    """There is more to do right now: a source with more to read, or what batch mode has grouped."""
     bounded_remaining: int | None = None
     watermark: int | None = None
     """Of a source its own, None while it is idle; of others that of the input."""

@@ -266,10 +266,10 @@ class JobMaster:
             for vertex in report.vertices:
                 subtask = self.graph.subtask(vertex.vertex_id, vertex.subtask)
                 is_source = not subtask.vertex.job_vertex.inputs
+                backlog = backlog or vertex.backlog
                 if is_source:
                     records += vertex.records_in
                     most_read = max(most_read, vertex.records_in - subtask.records_in)
-                    backlog = backlog or vertex.backlog
                     self._alignment.take_in(vertex.vertex_id, vertex.subtask, vertex.watermark, vertex.finished)
                 subtask.records_in, subtask.records_out = vertex.records_in, vertex.records_out
                 subtask.watermark = vertex.watermark

@@ -148,7 +148,10 @@ class Slot:
             yield from self._take_in(*self._decode(payload))
         if level == 0:
             yield from self._run_sources([s for s in here if s.source is not None], command)
+        deadline = time.monotonic() + command.max_millis / 1000
         for subtask in here:
+            for _ in subtask.go_on(deadline):
+                yield from self._drain()
             subtask.chain.flush(True)
             yield from self._drain()
 

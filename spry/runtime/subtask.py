@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from time import monotonic
 from dataclasses import replace
 from typing import Any
 
@@ -57,6 +58,7 @@ class Subtask:
         self._grouping: RunningGroupByKeyOperator | None = None
         if job.batch and needs_grouping(operators[0]):
             self._grouping = RunningGroupByKeyOperator(self.chain, self.contexts[0])
+        self._rest: Iterator[None] | None = None
         self._slice = _SLICE
 
     # Life
@@ -88,15 +90,37 @@ class Subtask:
                 for index, function in self._selectors():
                     self.chain.guard(index, getattr(function, "close", _nothing))
 
-    def _finish(self) -> Iterator[None]:
+    def _finish(self) -> None:
         if self.state is not ExecutionState.RUNNING:
             return
         if self._grouping is not None:
-            for _ in self._grouping.finish():
-                self._after_slice()
-                yield
+            self._rest = self._grouping.finish()
+        else:
+            self._end()
+
+    def _end(self) -> None:
         self.chain.finish()
         self.close(ExecutionState.FINISHED)
+
+    @property
+    def has_more(self) -> bool:
+        """Batch mode: the input has ended, and not all of what was grouped by key has been let in."""
+        return self._rest is not None
+
+    def go_on(self, deadline: float) -> Iterator[None]:
+        """Let in more of what was grouped by key, until the deadline (on the monotonic clock).
+
+        The rest is for the next epochs: in one long epoch, slots that are ready would wait too long for others.
+        """
+        if self._rest is None or self.state is not ExecutionState.RUNNING:
+            return
+        for _ in self._rest:
+            self._after_slice()
+            yield
+            if monotonic() >= deadline:
+                return
+        self._rest = None
+        self._end()
 
     # Input
 
@@ -114,7 +138,7 @@ class Subtask:
                 self._control(out)
         yield from self._records(block, position, len(block.values))
         if self.gate.ended:
-            yield from self._finish()
+            self._finish()
 
     def _control(self, element: ControlElement) -> None:
         if self._grouping is not None:
@@ -163,7 +187,7 @@ class Subtask:
         except BaseException as error:
             raise explain(error, None, self.chain.operators, 0) from None
         if self.source.ended:
-            yield from self._finish()
+            self._finish()
 
     def handle_source_events(self, events: SourceEvents) -> None:
         """What the enumerator says to this subtask's reader."""
@@ -204,6 +228,7 @@ class Subtask:
             records_in=self.records_in,
             records_out=sum(writer.records for writer in self.writers),
             finished=self.state is ExecutionState.FINISHED,
+            backlog=self.has_more,
             watermark=self.gate.watermark,
             accumulators=accumulators,
             metrics=metrics,

@@ -190,6 +190,8 @@ class OperatorHarness:
         """The input ends on every channel, as a bounded source ends: with the last watermark."""
         for channel in range(self._channels):
             self._step(channel, [], None, [(0, EndOfInput())])
+        while self.subtask.has_more:
+            self._run([])
 
     def set_processing_time(self, now: int) -> None:
         """Set the clock and let what is due happen."""

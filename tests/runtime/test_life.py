@@ -247,6 +247,31 @@ def test_batch_mode_sees_one_key_after_the_other_by_timestamp() -> None:
     check_batch(batch_order(), 60)
 
 
+def test_batch_mode_lets_keys_in_over_several_epochs() -> None:
+    """Slots that are ready do not wait for a slot with many keys until all of these are done."""
+    env, job = program(2, batch=True)
+    behind = env.from_sequence(1, 60).key_by(lambda n: n % 30).process(Numbered()).key_by(lambda pair: pair[0])
+    result = job.collect(behind.reduce(lambda a, b: (a[0], a[1] + b[1])))
+    job.start()
+    while not job.finished:
+        job.step(max_millis=0)
+        assert job.epoch_count < 100
+    job.close()
+    assert job.epoch_count > 10
+    assert sorted(result) == [(key, 3) for key in range(30)]
+
+
+class Numbered(KeyedProcessFunction):
+    """The key with the number of the record."""
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        self.count = runtime_context.get_state(ValueStateDescriptor("count"))
+
+    def process_element(self, value: Any, ctx: KeyedProcessFunction.Context) -> Any:
+        self.count.update((self.count.value() or 0) + 1)
+        yield ctx.get_current_key(), self.count.value()
+
+
 def test_batch_mode_beyond_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spry.runtime.operators.batch._RECORDS_IN_MEMORY", 10)
     check_batch(batch_order(), 60)
