@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from time import monotonic
 from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 from spry.common.accumulators import combine_accumulators
