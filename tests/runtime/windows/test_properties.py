@@ -17,6 +17,7 @@ from spry.common.operators import WindowOperator
 from spry.datastream import AggregateFunction, ProcessWindowFunction
 from spry.datastream.window import (
     ContinuousEventTimeTrigger,
+    CountSlidingWindowAssigner,
     CountTrigger,
     DynamicEventTimeSessionWindows,
     EventTimeSessionWindows,
@@ -225,3 +226,14 @@ def test_which_operator_runs_which_windows(assigner: Any, name: str) -> None:
     for trigger, expected in ((None, name), (Otherwise(), "RunningGeneralWindowOperator")):
         with OperatorHarness(operator(assigner, trigger)) as harness:
             assert type(harness.subtask.chain.operators[0]).__name__ == expected
+
+
+def test_full_count_windows_are_forgotten() -> None:
+    assigner = CountSlidingWindowAssigner(3, 2)
+    trigger = assigner.get_default_trigger(None)
+    description = WindowOperator(assigner, trigger, None, Bare(), key=KeySelection.of_fields((0,)))
+    with OperatorHarness(description) as harness:
+        harness.push(*[("a", n) for n in range(100)])
+        assert len(harness.values()) == 49
+        operator: Any = harness.subtask.chain.operators[0]
+        assert len(operator._contents) <= 2
