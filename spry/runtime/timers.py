@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from heapq import heapify, heappop, heappush
 from typing import Any
 
@@ -41,11 +41,17 @@ class TimerQueue:
         """The (time, key) of every timer that is set, by time."""
         return [(time, key) for time in sorted(self._keys) for key in self._at(time)]
 
-    def by_key_group(self, max_parallelism: int) -> dict[int, list[tuple[int, Any]]]:
-        """The (time, key) of every timer, by the key group that the key belongs to, and by time in each."""
+    def by_key_group(
+        self, max_parallelism: int, key_of: Callable[[Any], Any] | None = None
+    ) -> dict[int, list[tuple[int, Any]]]:
+        """The (time, key) of every timer, by the key group that the key belongs to, and by time in each.
+
+        ``key_of`` takes the key from what timers are set for, if that is more than a key (a key and a window, say).
+        """
         groups: dict[int, list[tuple[int, Any]]] = {}
-        for time, key in self.pending():
-            groups.setdefault(key_group_of(key, max_parallelism), []).append((time, key))
+        for time, owner in self.pending():
+            key = owner if key_of is None else key_of(owner)
+            groups.setdefault(key_group_of(key, max_parallelism), []).append((time, owner))
         return groups
 
     def _at(self, time: int) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from spry.common import Duration, WatermarkStrategy
+from spry.common import Duration, Types, WatermarkStrategy
 from spry.common.elements import MAX_WATERMARK, MIN_TIMESTAMP, Watermark
 from spry.common.source import (
     Boundedness,
@@ -21,6 +21,7 @@ from spry.common.source import (
     SplitEnumeratorContext,
 )
 from spry.common.watermark_strategy import WatermarkGenerator, WatermarkOutput
+from spry.connectors.collection import CollectionSource
 from spry.datastream import ProcessFunction
 from spry.runtime.timestamps_and_watermarks import WatermarkOutputMultiplexer
 from tests.local_job import program
@@ -165,6 +166,24 @@ def test_an_idle_split_is_left_out() -> None:
     assert watermarks[0] is None
     assert watermarks[3] is not None
     assert watermarks[3] == watermarks[4]
+
+
+def test_the_assigner_sees_records_in_the_form_of_the_declared_type() -> None:
+    env, job = program(1)
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda row, _: row.at)
+    rows = Types.ROW_NAMED(["name", "at"], [Types.STRING(), Types.LONG()])
+    source = CollectionSource([("a", 5), ("b", 7)])
+    stamped = env.from_source(source, strategy, "rows", rows).process(Stamps())
+    result = job.collect(stamped)
+    job.run()
+    assert result == [5, 7]
+
+
+class Stamps(ProcessFunction):
+    """The timestamp of each record."""
+
+    def process_element(self, value: Any, ctx: Any) -> Any:
+        yield ctx.timestamp()
 
 
 def test_watermarks_of_splits() -> None:

@@ -104,9 +104,15 @@ class RunningSourceBase(Operator):
 
     def emit(self, values: Sequence[Any], timestamps: Sequence[int] | None) -> None:
         """Check and pass on a run of records. A source that emits is not idle."""
+        self.pass_on(self.checked(values), timestamps)
+
+    def checked(self, values: Sequence[Any]) -> Sequence[Any]:
+        """The records in the form of the declared type."""
+        return values if self._enforce is None else list(map(self._enforce, values))
+
+    def pass_on(self, values: Sequence[Any], timestamps: Sequence[int] | None) -> None:
+        """Pass on a run of records that have been checked."""
         self.set_idle(False)
-        if self._enforce is not None:
-            values = list(map(self._enforce, values))
         self.output.emit(values, timestamps)
 
     def emit_watermark(self, timestamp: int) -> None:
@@ -255,17 +261,11 @@ class _MainOutput(_Output):
     ) -> Callable[[Sequence[Any], Sequence[int] | None], None]:
         if self._strategy is None:
             return self._operator.emit
-        context = self._operator.context.services
-        time = TimestampsAndWatermarks(
-            self._strategy,
-            self._operator,
-            context.clock,
-            watermark_interval(context.job),
-            self._operator.emit,
-            watermarks,
+        operator, services = self._operator, self._operator.context.services
+        time = self.times[split_id] = TimestampsAndWatermarks(
+            self._strategy, operator, services.clock, watermark_interval(services.job), operator.pass_on, watermarks
         )
-        self.times[split_id] = time
-        return time.process
+        return lambda values, timestamps: time.process(operator.checked(values), timestamps)
 
     def create_output_for_split(self, split_id: str) -> ReaderOutput:
         known = self._splits.get(split_id)
