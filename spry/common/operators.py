@@ -176,6 +176,8 @@ class WindowOperator(OperatorDescription):
     trigger: Any
     aggregation: Any = None
     """A reduce function or an AggregateFunction; None: the window keeps its elements."""
+    row_type: Any = None
+    """The type of the elements if they are rows: what reduces them gives rows of this type, too."""
     function: Any = None
     """The window function; None: the aggregation's result is the window's."""
     evictor: Any = None
