@@ -268,6 +268,6 @@ class RunningWindowBase(Operator):
         self.watermark = MIN_TIMESTAMP
 
     def finish(self) -> None:
-        if self.context.batch:
-            self.on_processing_time(MAX_WATERMARK)
-            self.flush()
+        # In streaming mode windows of the future do not fire any more, but those that are due by now do.
+        self.on_processing_time(MAX_WATERMARK if self.context.batch else self.clock())
+        self.flush()
