@@ -28,7 +28,16 @@ from spry.datastream.functions import (
 )
 from spry.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
 from spry.datastream.stream_execution_environment import StreamExecutionEnvironment
-from spry.datastream.window import Window
+from spry.datastream.window import (
+    CountWindow,
+    GlobalWindow,
+    MergingWindowAssigner,
+    TimeWindow,
+    Trigger,
+    TriggerResult,
+    Window,
+    WindowAssigner,
+)
 from spry.datastream.windowed_stream import AllWindowedStream, WindowedStream
 
 __all__ = [
@@ -36,16 +45,19 @@ __all__ = [
     "AllWindowFunction",
     "AllWindowedStream",
     "CloseableIterator",
+    "CountWindow",
     "DataStream",
     "DataStreamSink",
     "FilterFunction",
     "FlatMapFunction",
     "Function",
+    "GlobalWindow",
     "KeySelector",
     "KeyedProcessFunction",
     "KeyedStream",
     "MapFunction",
     "MemorySize",
+    "MergingWindowAssigner",
     "NullByteKeySelector",
     "OutputTag",
     "ParallelSourceFunction",
@@ -61,8 +73,12 @@ __all__ = [
     "SourceFunction",
     "StreamExecutionEnvironment",
     "TimeDomain",
+    "TimeWindow",
     "TimerService",
+    "Trigger",
+    "TriggerResult",
     "Window",
+    "WindowAssigner",
     "WindowFunction",
     "WindowedStream",
 ]

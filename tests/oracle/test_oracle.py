@@ -1,4 +1,4 @@
-"""Each program of the oracle gives on Spry what it gave on PyFlink, or what Flink's rules say where PyFlink does not."""
+"""Each program of the oracle gives on Spry what it gave on PyFlink; where that breaks Flink's rules, what they say."""
 
 from __future__ import annotations
 
