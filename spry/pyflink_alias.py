@@ -211,5 +211,6 @@ def uninstall() -> None:
     sys.meta_path.remove(_FINDER)
     for name in [name for name in sys.modules if name.partition(".")[0] == _ROOT]:
         module: ModuleType = sys.modules.pop(name)
-        if module.__class__ is _Aliased:
+        known_to_us = isinstance(module, _Aliased)
+        if known_to_us:
             module.__class__ = ModuleType

@@ -161,7 +161,7 @@ def test_a_missing_name_is_shown_with_the_line_that_imports_it(
 
 def test_the_example_of_the_documentation() -> None:
     failed, tried = doctest.testmod(pyflink_alias, optionflags=doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL)
-    assert tried == 5 and not failed
+    assert tried == 6 and not failed
 
 
 def test_importing_it_loads_nothing_else() -> None:

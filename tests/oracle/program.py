@@ -7,7 +7,6 @@ result. Besides it may say:
 ``SLOWLY = True``      records come one after the other, with time between them for watermarks and timers
 ``FAILS = "text"``     it fails, and the message has this text
 ``RULES = [...]``      what Flink's rules say, where PyFlink does not do so; the docstring tells what PyFlink does
-``HANGS = True``       PyFlink never ends
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """An event-time trigger on global windows fires when the input ends.
 
-PyFlink never fires it.
+PyFlink never fires event-time timers of global windows.
 """
 
 from pyflink.common import WatermarkStrategy
