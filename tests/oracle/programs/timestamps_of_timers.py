@@ -1,6 +1,6 @@
 """What a timer emits has the timer's timestamp.
 
-PyFlink tells the next function, if it is in the same chain, the timestamp of the last element: 2.
+PyFlink tells the next process function the timestamp of the last element: 2.
 """
 
 from pyflink.common import WatermarkStrategy

@@ -1,6 +1,6 @@
 """The results of a window have its last millisecond as their timestamp.
 
-PyFlink tells the next function, if it is in the same chain, the timestamp of the last element: 25.
+PyFlink tells the next process function the timestamp of the last element: 25.
 """
 
 from pyflink.common import Time, WatermarkStrategy
