@@ -2,11 +2,12 @@
 
 PYTHON ?= python3
 BENCH ?= all
+ORACLE ?=
 VENV := .venv
 RUN := $(VENV)/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types contracts check bench dist clean
+.PHONY: help setup demo test lint format types contracts check bench oracle dist clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +42,9 @@ check: lint types contracts ## lint, types and contracts
 
 bench: setup ## Run benchmarks beside their peers (all of them; or BENCH="keyed-count --peers loop")
 	@$(RUN) -m bench $(BENCH)
+
+oracle: setup ## Record what the programs in tests/oracle give on the real PyFlink (all; or ORACLE="name name")
+	@$(RUN) -m tests.oracle.record $(ORACLE)
 
 dist: setup ## Build the source distribution and the wheel into dist/
 	@$(RUN) -m pip install --quiet --upgrade build

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from spry.cli.failures import show
 from spry.cli.graphs import JobGraphs
 from spry.cli.program import Program
-from spry.cli.running import configured
+from spry.cli.running import aliased, configured
 from spry.common.configuration import Configuration
 from spry.common.errors import ExecutionError
 from spry.datastream.stream_execution_environment import StreamExecutionEnvironment
@@ -35,14 +35,14 @@ def _printing_to_stderr(wanted: bool) -> AbstractContextManager[Any]:
     return redirect_stdout(sys.stderr) if wanted else nullcontext()
 
 
-def info(program: Program, overrides: Configuration, as_json: bool) -> int:
+def info(program: Program, overrides: Configuration, alias: bool, as_json: bool) -> int:
     """Print the graphs of the program's first job; gives the exit code."""
     graph = None
     known: Any = StreamExecutionEnvironment._on_submit
     StreamExecutionEnvironment._on_submit = staticmethod(_take)
     try:
         # What the program prints must not get into the JSON.
-        with configured(overrides), program.installed() as start, _printing_to_stderr(as_json):
+        with configured(overrides), aliased(alias), program.installed() as start, _printing_to_stderr(as_json):
             start()
     except _Submitted as submitted:
         graph = submitted.graph

@@ -36,6 +36,7 @@ examples:
   spry run -c config.yaml -D spark.master=spark://host:7077 job.py
   spry run -m my_package.my_job
   spry run -d job.py                 in the background; prints the process and its log
+  spry run pyflink_job.py            a program that imports pyflink, as it stands
 
 Options of spry stand before the program; everything after it is the program's own.
 
@@ -159,6 +160,9 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-c", "--config", metavar="FILE", help="a configuration file (YAML)")
     parser.add_argument("-m", "--module", metavar="MODULE", help="run a module instead of a file")
+    parser.add_argument(
+        "--no-pyflink-alias", action="store_true", help="let 'import pyflink' be PyFlink itself and not Spry"
+    )
 
 
 def _dispatch(parser: argparse.ArgumentParser, arguments: argparse.Namespace, head: list[str], tail: list[str]) -> int:
@@ -180,12 +184,12 @@ def _dispatch(parser: argparse.ArgumentParser, arguments: argparse.Namespace, he
     if arguments.command == "info":
         from spry.cli.info import info
 
-        return info(program, overrides, arguments.json)
+        return info(program, overrides, not arguments.no_pyflink_alias, arguments.json)
     from spry.cli.running import run, run_detached
 
     if arguments.detached:
         return run_detached(program, _without_detached(head[1:]) + ["--"] * bool(tail) + tail, arguments.log)
-    return run(program, overrides)
+    return run(program, overrides, not arguments.no_pyflink_alias)
 
 
 def _program(arguments: argparse.Namespace, tail: list[str]) -> Program:

@@ -14,13 +14,14 @@ from pathlib import Path
 from types import FrameType
 
 import spry
+from spry import pyflink_alias
 from spry.cli.failures import show
 from spry.cli.jobs import Jobs, tracked_jobs
 from spry.cli.program import Program
 from spry.common.configuration import Configuration
 from spry.datastream.stream_execution_environment import StreamExecutionEnvironment
 
-__all__ = ["LOG_DIR_VARIABLE", "configured", "run", "run_detached"]
+__all__ = ["LOG_DIR_VARIABLE", "aliased", "configured", "run", "run_detached"]
 
 LOG_DIR_VARIABLE = "SPRY_LOG_DIR"
 """Names the directory for the logs of detached programs; ``~/.spry/logs`` if it is not set."""
@@ -45,6 +46,19 @@ def configured(overrides: Configuration) -> Iterator[None]:
 
 
 @contextmanager
+def aliased(wanted: bool) -> Iterator[None]:
+    """Within the block, if so wanted, ``pyflink`` is another name of Spry."""
+    new = wanted and not pyflink_alias.installed()
+    if new:
+        pyflink_alias.install()
+    try:
+        yield
+    finally:
+        if new:
+            pyflink_alias.uninstall()
+
+
+@contextmanager
 def _terminable() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -60,9 +74,15 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, known)
 
 
-def run(program: Program, overrides: Configuration) -> int:
+def run(program: Program, overrides: Configuration, alias: bool) -> int:
     """Run the program and wait for all of its jobs; gives the exit code."""
-    with configured(overrides), _terminable(), tracked_jobs() as jobs, program.installed() as start:
+    with (
+        configured(overrides),
+        aliased(alias),
+        _terminable(),
+        tracked_jobs() as jobs,
+        program.installed() as start,
+    ):
         try:
             try:
                 start()

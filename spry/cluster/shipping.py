@@ -19,6 +19,7 @@ from typing import Any
 import cloudpickle
 
 import spry
+from spry import pyflink_alias
 from spry.common.errors import JobSubmissionError, UnpicklableError
 from spry.common.plan import JobPlan
 
@@ -202,6 +203,11 @@ def prepare_worker(payload: bytes, resolve_file: ShippedFiles) -> JobPlan:
         _unpack(resolve_file(name), target or name)
     if head.requirements is not None:
         _install(head.requirements)
+    # Modules of the program's, which unpickling imports, may import pyflink as the program does.
+    if head.pyflink_alias:
+        pyflink_alias.install()
+    else:
+        pyflink_alias.uninstall()
     job: JobPlan = cloudpickle.loads(head.plan)
     main = sys.modules["__main__"]
     for class_name, cls in job.main_classes.items():
@@ -218,6 +224,7 @@ class Head:
         self.python_archives = plan.python_archives
         self.requirements = requirements
         self.versions = _versions()
+        self.pyflink_alias = pyflink_alias.installed()
         self.plan = payload
 
 

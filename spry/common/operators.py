@@ -185,3 +185,5 @@ class WindowOperator(OperatorDescription):
     """The side output for elements that come too late; None: they are dropped."""
     keyed: bool = True
     """Whether the window function is given a key."""
+    row_type: Any = None
+    """The type of the elements if they are rows: what reduces them gives rows of this type, too."""

@@ -33,7 +33,16 @@ from spry.datastream.functions import (
 )
 from spry.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
 from spry.datastream.stream_execution_environment import StreamExecutionEnvironment
-from spry.datastream.window import Window
+from spry.datastream.window import (
+    CountWindow,
+    GlobalWindow,
+    MergingWindowAssigner,
+    TimeWindow,
+    Trigger,
+    TriggerResult,
+    Window,
+    WindowAssigner,
+)
 from spry.datastream.windowed_stream import AllWindowedStream, WindowedStream
 
 __all__ = [
@@ -43,11 +52,13 @@ __all__ = [
     "BroadcastProcessFunction",
     "CloseableIterator",
     "CoProcessFunction",
+    "CountWindow",
     "DataStream",
     "DataStreamSink",
     "FilterFunction",
     "FlatMapFunction",
     "Function",
+    "GlobalWindow",
     "KeySelector",
     "KeyedBroadcastProcessFunction",
     "KeyedCoProcessFunction",
@@ -55,6 +66,7 @@ __all__ = [
     "KeyedStream",
     "MapFunction",
     "MemorySize",
+    "MergingWindowAssigner",
     "NullByteKeySelector",
     "OutputTag",
     "ParallelSourceFunction",
@@ -71,8 +83,12 @@ __all__ = [
     "SourceFunction",
     "StreamExecutionEnvironment",
     "TimeDomain",
+    "TimeWindow",
     "TimerService",
+    "Trigger",
+    "TriggerResult",
     "Window",
+    "WindowAssigner",
     "WindowFunction",
     "WindowedStream",
 ]

@@ -9,7 +9,7 @@ from spry.common.keys import KeySelection
 from spry.common.typeinfo import RowTypeInfo, TypeInformation
 from spry.datastream.functions import Function, KeySelector
 
-__all__ = ["as_key", "as_type", "checked_function"]
+__all__ = ["as_key", "as_row_type", "as_type", "checked_function"]
 
 
 def checked_function(function: Any, base: type, where: str) -> None:
@@ -36,6 +36,11 @@ def as_type(type_info: Any, where: str) -> TypeInformation | None:
     if isinstance(type_info, list):
         return RowTypeInfo(type_info)
     raise TypeError(f"{where}: the output type must be a type such as Types.INT(), not {type_info!r}")
+
+
+def as_row_type(type_info: TypeInformation | None) -> TypeInformation | None:
+    """The type if it is one of rows: a function over them may give rows without the names that they need."""
+    return type_info if isinstance(type_info, RowTypeInfo) else None
 
 
 def as_key(selector: Callable[[Any], Any] | KeySelector | int | str, more: tuple[int | str, ...]) -> KeySelection:

@@ -45,7 +45,7 @@ from spry.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation, Ty
 from spry.common.watermark_strategy import WatermarkStrategy
 from spry.common.window_assigners import CountSlidingWindowAssigner, CountTumblingWindowAssigner, WindowAssigner
 from spry.datastream.aggregations import ExtremeBy, FieldFold
-from spry.datastream.checks import as_key, as_type, checked_function
+from spry.datastream.checks import as_key, as_row_type, as_type, checked_function
 from spry.datastream.functions import (
     FilterFunction,
     FlatMapFunction,
@@ -490,7 +490,9 @@ class KeyedStream(DataStream):
         In batch mode only the final result of each key is emitted.
         """
         checked_function(func, ReduceFunction, "reduce")
-        return self._apply("Reduce", ReduceOperator(func, key=self._key), self._transformation.type_info, False)
+        given = self._transformation.type_info
+        # A row that is given without names gets those of the stream's type.
+        return self._apply("Reduce", ReduceOperator(func, key=self._key), given, as_row_type(given) is not None)
 
     def _fold(self, name: str, field: int | str, fold: Any) -> DataStream:
         given = self._transformation.type_info

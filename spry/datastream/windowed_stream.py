@@ -15,7 +15,7 @@ from spry.common.triggers import Trigger
 from spry.common.typeinfo import TypeInformation
 from spry.common.window_assigners import MergingWindowAssigner, WindowAssigner
 from spry.datastream.aggregations import ExtremeBy, FieldFold
-from spry.datastream.checks import as_type, checked_function
+from spry.datastream.checks import as_row_type, as_type, checked_function
 from spry.datastream.functions import (
     AggregateFunction,
     AllWindowFunction,
@@ -207,6 +207,7 @@ class _Windowed:
             assigner=self._assigner,
             trigger=self._trigger,
             aggregation=aggregation,
+            row_type=as_row_type(self._stream._transformation.type_info),
             function=function,
             evictor=self._evictor,
             allowed_lateness=self._lateness,

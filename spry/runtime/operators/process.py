@@ -160,8 +160,10 @@ class RunningProcessOperator(FunctionOperator):
         return self._processing.next_time()
 
     def finish(self) -> None:
-        if self.context.batch and len(self._processing):
-            self._fire(self._processing, MAX_WATERMARK, TimeDomain.PROCESSING_TIME)
+        # In streaming mode timers of the future do not fire any more, but those that are due by now do.
+        if len(self._processing):
+            now = MAX_WATERMARK if self.context.batch else self.context.services.clock()
+            self._fire(self._processing, now, TimeDomain.PROCESSING_TIME)
 
     def end_of_key(self) -> None:
         """Batch mode: no record of the current key follows, so its timers fire."""

@@ -43,6 +43,8 @@ class RunningReduceOperator(FunctionOperator):
             g.line(f"{g.bind(self.context.key_context, 'keyed')}.key = {key}")
         with g.block(f"if {key} in {table}:"):
             g.line(f"{reduced} = {g.bind(self.call, 'reduce')}({table}[{key}], {value})")
+            if self._enforce is not None:
+                g.line(f"{reduced} = {g.bind(self._enforce, 'enforce')}({reduced})")
         with g.block("else:"):
             g.line(f"{reduced} = {value}")
         g.line(f"{table}[{key}] = {reduced}")
@@ -55,12 +57,12 @@ class RunningReduceOperator(FunctionOperator):
             tuples_too = not getattr(self.call, "fresh_results", False)
             condition = "" if tuples_too else f"if {reduced}.__class__ is not tuple: "
             g.line(f"{condition}{reduced} = {g.bind(detach, 'detach')}({reduced})")
-        self.emit_checked(g, reduced, emit)
+        emit(reduced)
 
     def finish(self) -> None:
         if not self.context.batch:
             return
         stamps = [self._timestamps.get(key, NO_TIMESTAMP) for key in self._table] if self._timestamps else None
-        self.output.emit(self.enforce_all(list(self._table.values())), stamps)
+        self.output.emit(list(self._table.values()), stamps)
         self._table.clear()
         self._timestamps.clear()

@@ -113,7 +113,9 @@ class RunningWindowBase(Operator):
         assert description.key is not None
         self.description = description
         self.select: Callable[[Any], Any] = description.key.call
-        self.fold = create_fold(None if description.evictor is not None else description.aggregation)
+        self.fold = create_fold(
+            None if description.evictor is not None else description.aggregation, description.row_type
+        )
         self.watermark = MIN_TIMESTAMP
         self.clock = context.services.clock
         self.event_time: bool = description.assigner.is_event_time()
@@ -266,6 +268,6 @@ class RunningWindowBase(Operator):
         self.watermark = MIN_TIMESTAMP
 
     def finish(self) -> None:
-        if self.context.batch:
-            self.on_processing_time(MAX_WATERMARK)
-            self.flush()
+        # In streaming mode windows of the future do not fire any more, but those that are due by now do.
+        self.on_processing_time(MAX_WATERMARK if self.context.batch else self.clock())
+        self.flush()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
+from spry.common.type_checks import compile_enforcer
+from spry.common.typeinfo import TypeInformation
 from spry.runtime.blocks import detach
 from spry.runtime.codegen import CodeWriter
 from spry.runtime.operators.base import user_method
@@ -76,8 +79,13 @@ class _Elements(Fold):
 class _Reduction(Fold):
     """The elements reduced to one of their kind."""
 
-    def __init__(self, function: Any) -> None:
-        self._reduce = user_method(function, "reduce")
+    def __init__(self, function: Any, row_type: TypeInformation | None) -> None:
+        reduce = user_method(function, "reduce")
+        enforce = compile_enforcer(row_type) if row_type is not None else None
+        # A row that is given without names gets those of its type, as the function expects them next time.
+        self._reduce: Callable[[Any, Any], Any] = (
+            reduce if enforce is None else lambda one, other: enforce(reduce(one, other))
+        )
 
     def first(self, value: Any) -> Any:
         return value
@@ -128,10 +136,10 @@ def has_merge(function: Any) -> bool:
     return merge is not None and not getattr(merge, "is_missing", False)
 
 
-def create_fold(aggregation: Any) -> Fold:
+def create_fold(aggregation: Any, row_type: TypeInformation | None = None) -> Fold:
     """The fold for what a window operator's description says: None, a reduce function or an AggregateFunction."""
     if aggregation is None:
         return _Elements()
     if hasattr(aggregation, "create_accumulator"):
         return _Aggregation(aggregation)
-    return _Reduction(aggregation)
+    return _Reduction(aggregation, row_type)

@@ -89,7 +89,7 @@ class RunningGeneralWindowOperator(RunningWindowBase):
         self._assigner: Any = description.assigner
         self._trigger: Trigger[Any, Any] = description.trigger
         self._evictor: Evictor[Any, Any] | None = description.evictor
-        self._evicted_fold = create_fold(description.aggregation)
+        self._evicted_fold = create_fold(description.aggregation, description.row_type)
         self._merging = hasattr(self._assigner, "merge_windows")
         self._assigner_context = _AssignerContext(context)
         self._trigger_context = _TriggerContext(self)

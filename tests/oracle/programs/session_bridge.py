@@ -1,0 +1,27 @@
+"""Out of order: an element between two sessions makes them one."""
+
+from pyflink.common import Duration, Time, WatermarkStrategy
+from pyflink.common.watermark_strategy import TimestampAssigner
+from pyflink.datastream import WindowFunction
+from pyflink.datastream.window import EventTimeSessionWindows
+
+
+class Second(TimestampAssigner):
+    def extract_timestamp(self, value, record_timestamp):
+        return value[1]
+
+
+class Show(WindowFunction):
+    def apply(self, key, window, inputs):
+        yield f"{key} [{window.start}, {window.end}) {sorted(value[1] for value in inputs)}"
+
+
+def define(env):
+    strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(1)).with_timestamp_assigner(Second())
+    return (
+        env.from_collection([("a", 0), ("a", 18), ("b", 50), ("a", 40), ("a", 9), ("a", 33), ("b", 35), ("b", 42)])
+        .assign_timestamps_and_watermarks(strategy)
+        .key_by(lambda pair: pair[0])
+        .window(EventTimeSessionWindows.with_gap(Time.milliseconds(10)))
+        .apply(Show())
+    )
