@@ -125,6 +125,24 @@ def test_rich_functions(run: Runner) -> None:
     assert metric.endswith("translate.words': 5}")
 
 
+@pytest.mark.parametrize("name", ["top_n_all_window.py", "top_n_keyed.py"])
+def test_top_n(run: Runner, name: str) -> None:
+    assert run(name) == [
+        " -5 s to  5 s: home 2, cart 1",
+        "  0 s to 10 s: cart 3, home 3",
+        "  5 s to 15 s: cart 3, help 3",
+        " 10 s to 20 s: help 2, cart 1",
+    ]
+
+
+def test_night_trigger(run: Runner) -> None:
+    assert run("night_trigger.py") == [
+        "02 May 20:00: 2 visitors, closed by event time",
+        "02 May 21:00: 3 visitors, closed by the clock",
+        "03 May 09:00: 2 visitors, closed by event time",
+    ]
+
+
 @pytest.mark.slow
 def test_demo(run: Runner) -> None:
     lines = run("demo.py")
@@ -142,4 +160,4 @@ def test_demo(run: Runner) -> None:
 
 def test_every_example_is_tested() -> None:
     tested = Path(__file__).read_text(encoding="utf-8")
-    assert [path.name for path in EXAMPLES.glob("*.py") if f'run("{path.name}"' not in tested] == []
+    assert [path.name for path in EXAMPLES.glob("*.py") if f'"{path.name}"' not in tested] == []
