@@ -146,14 +146,29 @@ def test_night_trigger(run: Runner) -> None:
 @pytest.mark.slow
 def test_demo(run: Runner) -> None:
     lines = run("demo.py")
-    # The orders are the same in every run, so the exact totals follow from their definition.
+    # The orders are the same in every run, so the exact results follow from their definition.
     demo = runpy.run_path(str(EXAMPLES / "demo.py"))
-    orders = [demo["make_order"](number) for number in range(demo["SECONDS"] * demo["ORDERS_PER_SECOND"])]
-    valid = [order for order in orders if order.product in demo["PRICES"] and order.quantity > 0]
-    table = {line.split()[0]: line.split()[1:3] for line in lines if line and line.split()[0] in demo["PRICES"]}
-    for product, price in demo["PRICES"].items():
-        pieces = sum(order.quantity for order in valid if order.product == product)
+    prices, hour = demo["PRICES"], demo["HOUR"]
+    numbers = range(demo["SECONDS"] * demo["ORDERS_PER_SECOND"])
+    orders = [demo["make_order"](number) for number in numbers]
+    late = {number for number in numbers if number % 9001 == 9000 and number > len(numbers) // 2}
+    valid = [(n, order) for n, order in enumerate(orders) if order.product in prices and order.quantity > 0]
+    in_time = [order for number, order in valid if number not in late]
+
+    table = {line.split()[0]: line.split()[1:3] for line in lines if line and line.split()[0] in prices}
+    for product, price in prices.items():
+        pieces = sum(order.quantity for order in in_time if order.product == product)
         assert table[product] == [f"{pieces:,}", f"{pieces * price:,.2f}"]
+    of_hours = [line for line in lines if " pieces " in line]
+    for line, start in zip(of_hours, range(8, 20), strict=True):
+        pieces = sum(order.quantity for order in in_time if order.placed // hour == start)
+        assert line.startswith(f"{start:02}:00 to {start + 1:02}:00 {pieces:8,} pieces ")
+    too_late = {f"    too late: {order}" for number, order in valid if number in late}
+    assert {line for line in lines if "too late" in line} == too_late
+    assert len(too_late) > 3
+    assert [line.split(", at")[0] for line in lines if "sold out" in line] == [
+        "    sold out? No lamp was ordered for half an hour"
+    ]
     mistakes = f"{len(orders) - len(valid):,} of them not valid"
     assert any(line.startswith(f"{len(orders):,} orders in") and mistakes in line for line in lines)
 
