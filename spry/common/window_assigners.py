@@ -493,7 +493,8 @@ class _CountWindows(WindowAssigner[Any, CountWindow]):
         return number
 
     def get_default_trigger(self, env: Any) -> Trigger[Any, CountWindow]:
-        return PurgingTrigger(CountTrigger(self.size))  # A full window gets no more elements.
+        # A window that is full gets no more elements, and no time comes at which it would be forgotten.
+        return PurgingTrigger(CountTrigger(self.size))
 
     def get_window_serializer(self) -> TypeSerializer[CountWindow]:
         return CountWindowSerializer()

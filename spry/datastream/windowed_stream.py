@@ -257,10 +257,15 @@ def _check_timestamps(transformation: Transformation, assigner: Any) -> None:
             description = found.description
             if isinstance(description, TimestampsAndWatermarksOperator | WindowOperator):
                 continue  # These give timestamps.
-            if isinstance(description, SourceOperator) and not description.source.gives_timestamps():
+            if isinstance(description, SourceOperator) and not _gives_timestamps(description):
                 raise InvalidProgramError(
                     f"{assigner!r} needs event time, but the elements of '{found.name}' have no timestamps: call "
                     "assign_timestamps_and_watermarks(WatermarkStrategy...) before key_by, or use windows in "
                     f"processing time ({type(assigner).__name__.replace('Event', 'Processing')})"
                 )
         waiting.extend(found.inputs)
+
+
+def _gives_timestamps(description: SourceOperator) -> bool:
+    strategy = description.strategy
+    return description.source.gives_timestamps() or (strategy is not None and strategy.timestamp_assigner is not None)

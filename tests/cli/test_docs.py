@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -35,6 +36,16 @@ def test_links_lead_somewhere(page: Path) -> None:
     prose = re.sub(r"^    .*$|`[^`\n]*`(?!\])", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", prose)
     assert [t for t in targets if "://" not in t and not (page.parent / t).exists()] == []
+
+
+def test_drawings_are_shown_and_can_be_read_on_any_background() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for path in sorted((ROOT / "docs" / "images").iterdir()):
+        assert f"(images/{path.name})" in text, f"{path.name} is on no page"
+        root = ElementTree.parse(path).getroot()
+        background = next(element for element in root if element.tag.endswith("rect"))
+        assert background.get("fill") == "#ffffff", path.name
+        assert any(element.tag.endswith("title") and element.text for element in root), path.name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

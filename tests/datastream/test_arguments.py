@@ -279,3 +279,17 @@ def test_what_a_program_brings_for_the_jvm_is_kept() -> None:
     assert env.get_config().get_registered_pojo_types() == ["a.Point"]
     assert env.get_config().get_registered_kryo_types() == ["a.Circle"]
     assert env.get_config().get_default_kryo_serializer_classes() == {"a.Shape": "a.ShapeSerializer"}
+
+
+def test_windows_in_event_time_need_timestamps_of_the_source_or_of_a_strategy() -> None:
+    from spry.common import Time
+    from spry.datastream.connectors.number_seq import NumberSequenceSource
+    from spry.datastream.window import TumblingEventTimeWindows
+
+    def windows(strategy: WatermarkStrategy) -> Any:
+        numbers = new_environment().from_source(NumberSequenceSource(1, 10), strategy, "numbers")
+        return numbers.key_by(lambda n: n).window(TumblingEventTimeWindows.of(Time.seconds(1)))
+
+    with pytest.raises(InvalidProgramError, match="the elements of 'numbers' have no timestamps"):
+        windows(WatermarkStrategy.for_monotonous_timestamps())
+    windows(WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda n, before: n))

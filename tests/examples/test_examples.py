@@ -125,21 +125,54 @@ def test_rich_functions(run: Runner) -> None:
     assert metric.endswith("translate.words': 5}")
 
 
+@pytest.mark.parametrize("name", ["top_n_all_window.py", "top_n_keyed.py"])
+def test_top_n(run: Runner, name: str) -> None:
+    assert run(name) == [
+        " -5 s to  5 s: home 2, cart 1",
+        "  0 s to 10 s: cart 3, home 3",
+        "  5 s to 15 s: cart 3, help 3",
+        " 10 s to 20 s: help 2, cart 1",
+    ]
+
+
+def test_night_trigger(run: Runner) -> None:
+    assert run("night_trigger.py") == [
+        "02 May 20:00: 2 visitors, closed by event time",
+        "02 May 21:00: 3 visitors, closed by the clock",
+        "03 May 09:00: 2 visitors, closed by event time",
+    ]
+
+
 @pytest.mark.slow
 def test_demo(run: Runner) -> None:
     lines = run("demo.py")
-    # The orders are the same in every run, so the exact totals follow from their definition.
+    # The orders are the same in every run, so the exact results follow from their definition.
     demo = runpy.run_path(str(EXAMPLES / "demo.py"))
-    orders = [demo["make_order"](number) for number in range(demo["SECONDS"] * demo["ORDERS_PER_SECOND"])]
-    valid = [order for order in orders if order.product in demo["PRICES"] and order.quantity > 0]
-    table = {line.split()[0]: line.split()[1:3] for line in lines if line and line.split()[0] in demo["PRICES"]}
-    for product, price in demo["PRICES"].items():
-        pieces = sum(order.quantity for order in valid if order.product == product)
+    prices, hour = demo["PRICES"], demo["HOUR"]
+    numbers = range(demo["SECONDS"] * demo["ORDERS_PER_SECOND"])
+    orders = [demo["make_order"](number) for number in numbers]
+    late = {number for number in numbers if number % 9001 == 9000 and number > len(numbers) // 2}
+    valid = [(n, order) for n, order in enumerate(orders) if order.product in prices and order.quantity > 0]
+    in_time = [order for number, order in valid if number not in late]
+
+    table = {line.split()[0]: line.split()[1:3] for line in lines if line and line.split()[0] in prices}
+    for product, price in prices.items():
+        pieces = sum(order.quantity for order in in_time if order.product == product)
         assert table[product] == [f"{pieces:,}", f"{pieces * price:,.2f}"]
+    of_hours = [line for line in lines if " pieces " in line]
+    for line, start in zip(of_hours, range(8, 20), strict=True):
+        pieces = sum(order.quantity for order in in_time if order.placed // hour == start)
+        assert line.startswith(f"{start:02}:00 to {start + 1:02}:00 {pieces:8,} pieces ")
+    too_late = {f"    too late: {order}" for number, order in valid if number in late}
+    assert {line for line in lines if "too late" in line} == too_late
+    assert len(too_late) > 3
+    assert [line.split(", at")[0] for line in lines if "sold out" in line] == [
+        "    sold out? No lamp was ordered for half an hour"
+    ]
     mistakes = f"{len(orders) - len(valid):,} of them not valid"
     assert any(line.startswith(f"{len(orders):,} orders in") and mistakes in line for line in lines)
 
 
 def test_every_example_is_tested() -> None:
     tested = Path(__file__).read_text(encoding="utf-8")
-    assert [path.name for path in EXAMPLES.glob("*.py") if f'run("{path.name}"' not in tested] == []
+    assert [path.name for path in EXAMPLES.glob("*.py") if f'"{path.name}"' not in tested] == []

@@ -99,6 +99,14 @@ def test_an_idle_source_holds_nobody_back_until_it_emits() -> None:
     assert [value for value, _, _ in result] == ["x"]
 
 
+def test_watermarks_do_not_count_as_records() -> None:
+    env, job = program(1)
+    job.collect(env.add_source(Scripted(("at", "a", 5), ("mark", 4), ("at", "b", 6), ("mark", 5), ("idle",))))
+    job.run()
+    [records] = [vertex.records_in for report in job.reports for vertex in report.vertices]
+    assert records == 2
+
+
 class Endless(SourceFunction):
     """Emits as fast as it can until it is cancelled."""
 

@@ -122,7 +122,7 @@ class RunningSourceFunctionOperator(RunningSourceBase):
     def poll(self, max_records: int) -> tuple[int, InputStatus]:
         done = self._done  # Looked at first: what the loop emitted before it ended is taken below.
         items = self._ctx.take(max_records, _LONGEST_WAIT)
-        self._pass_on(items)
+        records = self._pass_on(items)
         if not items and done:
             if isinstance(self._failure, Exception):
                 raise self._failure
@@ -130,9 +130,11 @@ class RunningSourceFunctionOperator(RunningSourceBase):
                 raise RuntimeError(f"run() ended with {type(self._failure).__name__}") from self._failure
             return 0, InputStatus.END_OF_INPUT
         more = len(items) >= max_records or done
-        return len(items), InputStatus.MORE_AVAILABLE if more else InputStatus.NOTHING_AVAILABLE
+        return records, InputStatus.MORE_AVAILABLE if more else InputStatus.NOTHING_AVAILABLE
 
-    def _pass_on(self, items: list[tuple[Any, int]]) -> None:
+    def _pass_on(self, items: list[tuple[Any, int]]) -> int:
+        """Emit records and control elements in their order; how many of them are records."""
+        count = 0
         values: list[Any] = []
         stamps: list[int] = []
         timestamped = False
@@ -151,10 +153,12 @@ class RunningSourceFunctionOperator(RunningSourceBase):
                 flush()
                 self.set_idle(True)
             else:
+                count += 1
                 values.append(value)
                 stamps.append(stamp)
                 timestamped = timestamped or stamp != NO_TIMESTAMP
         flush()
+        return count
 
     def close(self) -> None:
         self._ctx.close()
