@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import os
 import pickle
 import re
 import sys
@@ -17,10 +16,11 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+from spry.cluster.control import INTERRUPT, STOP, ControlServer
 from spry.cluster.executors import Executor, executors, place_slots
 from spry.cluster.names import slot_names
 from spry.cluster.shipping import encode_job, ship_engine, ship_files
-from spry.cluster.worker import COMMAND_PROPERTY, INTERRUPT, CloseTask, DeployTask, LevelTask
+from spry.cluster.worker import COMMAND_PROPERTY, CloseTask, DeployTask, LevelTask
 from spry.common.errors import SlotLostError
 from spry.common.plan import EpochCommand, JobPlan, SlotReport
 
@@ -33,19 +33,18 @@ _WRAPPING = threading.Lock()
 class SparkJob:
     """One attempt of a job on Spark."""
 
-    def __init__(self, context: Any, plan: JobPlan, stop_file: str, requirements: str | None = None) -> None:
+    def __init__(self, context: Any, plan: JobPlan, requirements: str | None = None) -> None:
         self._context = context
         self._jvm = context._jvm
         self._plan = ship_files(context, plan)
         self._requirements = requirements
-        self._stop_file = stop_file
+        self._control = _control_server(context)
         self._group = f"spry-{plan.job_id}-{plan.attempt}"
         self._slots = plan.slots
         self._broadcast: Any = None
         self._closing: Any = None
         self._pool = slot_names(context.applicationId)
         self._names: list[str] = []
-        self._pids: list[int] = []
         self._staying: set[str] = set()
         self.placement: list[Executor] = []
 
@@ -67,7 +66,8 @@ class SparkJob:
         slots = range(self._slots)
         # Made first: when some slots do not get as far as being open, those that do are closed all the same.
         self._closing = self._stage([(self._anchors[slot], CloseTask(self._plan.job_id, slot)) for slot in slots])
-        tasks = [DeployTask(slot, self._broadcast, self._stop_file) for slot in slots]
+        address = self._control.address if self._control is not None else None
+        tasks = [DeployTask(slot, self._broadcast, address) for slot in slots]
         reports = self._collect(
             self._stage([(self._anchors[slot], tasks[slot]) for slot in slots]), f"{self._plan.job_name}: deploying"
         )
@@ -189,7 +189,6 @@ class SparkJob:
         reports.sort(key=lambda report: report.slot)
         if len(reports) != self._slots:
             raise SlotLostError(f"{self._slots} slots should have reported, {len(reports)} did")
-        self._pids = [report.pid for report in reports]
         return reports
 
     @contextlib.contextmanager
@@ -256,11 +255,15 @@ class SparkJob:
         self._staying = {self._names[report.slot] for report in reports if report.process_stays}
         return reports
 
+    def stop_reading(self) -> None:
+        """Let sources stop. Safe to call from any thread, as is ``interrupt``."""
+        if self._control is not None:
+            self._control.send(STOP)
+
     def interrupt(self) -> None:
-        """Let users' functions unwind, where their processes can be reached: on local Spark."""
-        for pid in () if self._pinned else self._pids:
-            with contextlib.suppress(OSError):
-                os.kill(pid, INTERRUPT)
+        """Let users' functions unwind."""
+        if self._control is not None:
+            self._control.send(INTERRUPT)
 
     def cancel(self) -> None:
         """Break off whatever runs now. Safe to call from any thread."""
@@ -274,9 +277,23 @@ class SparkJob:
         for name in self._names:
             self._pool.give_back(name, name in self._staying)
         self._names = []
+        if self._control is not None:
+            self._control.close()
         if self._broadcast is not None:
             try:
                 self._broadcast.destroy()
             except Exception:
                 return  # Spark is gone.
             self._broadcast = None
+
+
+def _control_server(context: Any) -> ControlServer | None:
+    """The driver's end of the control line, where Spark's own driver is reached; None if it cannot listen there."""
+    host = bind = "127.0.0.1"
+    if not context.master.startswith("local"):
+        host = context.getConf().get("spark.driver.host", host)
+        bind = context.getConf().get("spark.driver.bindAddress", host)
+    try:
+        return ControlServer(host, bind)
+    except OSError:
+        return None

@@ -20,6 +20,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+from spry.cluster.control import INTERRUPT, ControlAddress, ControlLine
 from spry.cluster.hygiene import ProcessState, hush
 from spry.cluster.shipping import ShippedFiles, prepare_worker
 from spry.common.errors import ExecutionError, FailureInfo
@@ -27,22 +28,22 @@ from spry.common.plan import EpochCommand, JobPlan, SlotReport
 from spry.runtime.failures import failure_of
 from spry.runtime.slot import HeapKeeper, Slot, encode_report
 
-__all__ = ["COMMAND_PROPERTY", "INTERRUPT", "CloseTask", "DeployTask", "LevelTask"]
+__all__ = ["COMMAND_PROPERTY", "CloseTask", "DeployTask", "LevelTask"]
 
 COMMAND_PROPERTY = "spry.command"
-INTERRUPT = signal.SIGUSR1
-"""Tells a slot's process to let go of what the user's functions are doing."""
+_INTERRUPT = signal.SIGUSR1
+"""What the control line's thread sends to the thread that the user's functions run in."""
 _TARGET = struct.Struct(">q")
 _EXIT_DELAY = 0.5
-_LOOK_SECONDS = 0.1
 
 
 class _LiveSlot:
     """A slot, and how far it has come."""
 
-    def __init__(self, slot: Slot, attempt: int, before: ProcessState) -> None:
+    def __init__(self, slot: Slot, attempt: int, before: ProcessState, line: ControlLine) -> None:
         self.slot = slot
         self.before = before
+        self.line = line
         self.attempt = attempt
         self.epoch = 0
         self.level = slot.job.levels - 1
@@ -66,10 +67,10 @@ _SLOTS: dict[tuple[str, int], _LiveSlot] = {}
 class DeployTask:
     """Makes the slot and opens its functions."""
 
-    def __init__(self, slot: int, plan: Any, stop_file: str) -> None:
+    def __init__(self, slot: int, plan: Any, control: ControlAddress | None) -> None:
         self._slot = slot
         self._plan = plan
-        self._stop_file = stop_file
+        self._control = control
 
     def __call__(self, partition: int, iterator: Iterable[Any]) -> Iterator[bytes]:
         for _ in iterator:
@@ -79,19 +80,22 @@ class DeployTask:
     def _deploy(self) -> bytes:
         gc.set_threshold(50_000, 20, 50)
         before = ProcessState()
+        listener = _Listener()
+        line = ControlLine(self._control, listener)
         try:
             files = ShippedFiles()
             job: JobPlan = prepare_worker(self._plan.value, files)
-            slot = Slot(job, self._slot, files)
+            slot = Slot(job, self._slot, files, stopping=listener.stopping.is_set)
+            listener.check()
         except BaseException as error:  # A module that is imported with the functions may even end the interpreter.
             info = failure_of(error)
             if not isinstance(error, ExecutionError):
                 info = replace(info, summary=f"the job cannot be unpickled in a worker: {info.summary}")
+            line.close()
             before.restore()
             return encode_report(SlotReport(self._slot, 0, os.getpid(), failure=info))
-        _SLOTS[(job.job_id, self._slot)] = live = _LiveSlot(slot, job.attempt, before)
-        signal.signal(INTERRUPT, _interrupt)
-        with live.at_work(), _watching(self._stop_file):
+        _SLOTS[(job.job_id, self._slot)] = live = _LiveSlot(slot, job.attempt, before, line)
+        with live.at_work():
             report = slot.deploy()
         live.heap.end_of_task()
         return encode_report(report)
@@ -164,6 +168,7 @@ class CloseTask:
             report = SlotReport(self._key[1], 0, os.getpid(), process_stays=True)
         else:
             report = live.slot.close(live.epoch)
+            live.line.close()
             before = live.before
             del live
             report.process_stays = before.restore() and report.failure is None
@@ -183,24 +188,24 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
         raise _Cancelled("the job is being cancelled")
 
 
-@contextmanager
-def _watching(stop_file: str) -> Iterator[None]:
-    """Interrupts this process when the job is cancelled: while it deploys, the driver does not know its number."""
-    done = threading.Event()
+class _Listener:
+    """What a slot does on the driver's word."""
 
-    def watch() -> None:
-        while not done.wait(_LOOK_SECONDS):
-            if os.path.exists(stop_file):
-                os.kill(os.getpid(), INTERRUPT)
-                return
+    def __init__(self) -> None:
+        self.stopping = threading.Event()
+        self._interrupted = False
+        signal.signal(_INTERRUPT, _interrupt)
 
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        done.set()
-        watcher.join()
+    def __call__(self, message: bytes) -> None:
+        self.stopping.set()
+        if message == INTERRUPT:
+            self._interrupted = True
+            os.kill(os.getpid(), _INTERRUPT)
+
+    def check(self) -> None:
+        """Raise if the word came while there was nothing to interrupt yet."""
+        if self._interrupted:
+            raise ExecutionError("the job is being cancelled")
 
 
 def _command() -> EpochCommand:

@@ -141,8 +141,6 @@ class EpochCommand:
     """For all sources of a slot together."""
     max_bytes: int = 1 << 62
     """For what a slot passes on; sources stop reading past it."""
-    stop_file: str = ""
-    """Sources stop reading when this file appears: the job is being cancelled. Seen on the driver's machine only."""
     slots: dict[int, SlotCommand] = field(default_factory=dict)
     watermark_limits: dict[int, int] = field(default_factory=dict)
     """Vertex id of a source -> the watermark past which it waits for the others of its group."""

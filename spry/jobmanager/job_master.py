@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import tempfile
 import threading
 import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from spry.cluster.job import SparkJob
@@ -67,8 +64,7 @@ class JobMaster:
         )
         self._context = context
         self._plan = self._make_plan()
-        self._stop_file = os.path.join(tempfile.gettempdir(), f"spry-stop-{job_id}")
-        self._job = SparkJob(context, self._plan, self._stop_file, self._requirements())
+        self._job = SparkJob(context, self._plan, self._requirements())
         self._coordinators: list[SourceCoordinator] = []
         self._alignment = WatermarkAlignment(self.graph.vertices)
         self._pacer = self._make_pacer()
@@ -147,8 +143,7 @@ class JobMaster:
         if not self.status.is_terminal_state():
             self.status = JobStatus.CANCELLING
         self._wake.set()
-        with contextlib.suppress(OSError):
-            Path(self._stop_file).touch()
+        self._job.stop_reading()
         threading.Thread(target=self._break_off, name=f"canceller {self.name}", daemon=True).start()
 
     def _break_off(self) -> None:
@@ -175,7 +170,6 @@ class JobMaster:
         except BaseException as error:
             self._settle(JobStatus.FAILED, ExecutionState.FAILED, self._as_job_error(failure or error))
         finally:
-            Path(self._stop_file).unlink(missing_ok=True)
             with contextlib.suppress(Exception):
                 release_thread()
             # Whatever happens, nobody waits for ever.
@@ -248,7 +242,6 @@ class JobMaster:
             max_records=budget.max_records if reading else 0,
             max_millis=budget.max_millis,
             max_bytes=self._max_bytes,
-            stop_file=self._stop_file,
             slots={slot: SlotCommand(events) for slot, events in slots.items()},
             watermark_limits=self._alignment.limits(),
         )

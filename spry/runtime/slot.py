@@ -46,8 +46,10 @@ class Slot:
         slot: int,
         resolve_file: Callable[[str], str],
         clock: Clock = system_clock,
+        stopping: Callable[[], bool] = lambda: False,
     ) -> None:
         self.job = job
+        self._stopping = stopping
         self.slot = slot
         self.services = SlotServices(job, resolve_file, clock)
         self.failure: FailureInfo | None = None
@@ -179,14 +181,13 @@ class Slot:
                 subtask.source.align(command.watermark_limits.get(subtask.vertex.vertex_id))
         if command.max_records <= 0:
             return
-        stop = _StopSign(command.stop_file)
         end = time.monotonic() + command.max_millis / 1000
         for number, subtask in enumerate(sources):
             share = max(0.0, end - time.monotonic()) / (len(sources) - number)
             budget = Budget(
                 command.max_records,
                 time.monotonic() + share,
-                lambda: self._passed_on >= command.max_bytes or stop.is_up(),
+                lambda: self._passed_on >= command.max_bytes or self._stopping(),
             )
             for _ in subtask.run_source(budget):
                 yield from self._drain()
@@ -259,24 +260,6 @@ def encode_report(report: SlotReport) -> bytes:
     except Exception:
         payload: bytes = cloudpickle.dumps(report, 5)
         return payload
-
-
-class _StopSign:
-    """Looks now and then whether the job is being cancelled."""
-
-    _EVERY_SECONDS = 0.05
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._next = 0.0
-        self._up = False
-
-    def is_up(self) -> bool:
-        now = time.monotonic()
-        if self._path and not self._up and now >= self._next:
-            self._next = now + self._EVERY_SECONDS
-            self._up = os.path.exists(self._path)
-        return self._up
 
 
 class HeapKeeper:

@@ -180,3 +180,33 @@ def test_spark_submit_with_a_session_of_the_programs_own(cluster: StandaloneClus
         "spark.executor.memory=512m",
     )
     assert result(answer) == [cluster.url, 4, 3]
+
+
+def test_a_busy_function_on_a_cluster_is_interrupted_and_closed(cluster: StandaloneCluster, tmp_path: Path) -> None:
+    """Spark alone would kill the process after some seconds, and nothing would be closed."""
+    answer = run(
+        cluster,
+        tmp_path,
+        """
+        class Busy(MapFunction):
+            def open(self, runtime_context):
+                self.index = runtime_context.get_index_of_this_subtask()
+            def map(self, value):
+                open(os.path.join(PLACE, f"busy-{self.index}"), "w").close()
+                time.sleep(60)
+                return value
+            def close(self):
+                open(os.path.join(PLACE, f"closed-{self.index}"), "w").close()
+
+        PLACE = os.path.dirname(os.path.abspath(__file__))
+        env = make_env(2)
+        env.from_sequence(1, 100).map(Busy()).add_sink(lambda n: None)
+        client = env.execute_async("busy")
+        while not all(os.path.exists(os.path.join(PLACE, f"busy-{n}")) for n in (0, 1)):
+            time.sleep(0.05)
+        client.cancel().result()
+        closed = sorted(name for name in os.listdir(PLACE) if name.startswith("closed"))
+        print(json.dumps([client.get_job_status().result().name, closed]))
+        """,
+    )
+    assert result(answer) == ["CANCELED", ["closed-0", "closed-1"]]

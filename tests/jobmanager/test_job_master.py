@@ -34,6 +34,9 @@ class NoSpark:
     def release(self) -> None:
         raise ConnectionRefusedError
 
+    def stop_reading(self) -> None:
+        """Nobody is there."""
+
     def interrupt(self) -> None:
         """Nobody is there."""
 
