@@ -14,7 +14,14 @@ from typing import Any, Generic, TypeVar
 from spry.common.serializer import TypeSerializer
 from spry.common.state import ValueStateDescriptor
 from spry.common.time import Duration, Time
-from spry.common.triggers import CountTrigger, EventTimeTrigger, NeverTrigger, ProcessingTimeTrigger, Trigger
+from spry.common.triggers import (
+    CountTrigger,
+    EventTimeTrigger,
+    NeverTrigger,
+    ProcessingTimeTrigger,
+    PurgingTrigger,
+    Trigger,
+)
 from spry.common.window import (
     CountWindow,
     CountWindowSerializer,
@@ -486,7 +493,8 @@ class _CountWindows(WindowAssigner[Any, CountWindow]):
         return number
 
     def get_default_trigger(self, env: Any) -> Trigger[Any, CountWindow]:
-        return CountTrigger(self.size)
+        # Nothing follows in a window that is full, and nothing else ends it: it need not keep its elements.
+        return PurgingTrigger(CountTrigger(self.size))
 
     def get_window_serializer(self) -> TypeSerializer[CountWindow]:
         return CountWindowSerializer()
