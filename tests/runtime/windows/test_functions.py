@@ -270,6 +270,10 @@ class LivingSelector(Living, KeySelector):
         super().open(runtime_context)
         self.opened = True
 
+    def close(self) -> None:
+        super().close()
+        self.opened = False
+
     def get_key(self, value: Any) -> Any:
         assert self.opened
         return value[0]
