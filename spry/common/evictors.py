@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from numbers import Number
 from typing import Any, Generic, TypeVar
 
 from spry.common.elements import NO_TIMESTAMP
@@ -146,6 +147,8 @@ class DeltaEvictor(_BuiltInEvictor):
         delta = getattr(delta_function, "get_delta", delta_function)
         if not callable(delta):
             raise TypeError(f"DeltaEvictor needs a function of an element and the last one, not {delta_function!r}")
+        if not isinstance(threshold, Number):
+            raise TypeError(f"DeltaEvictor needs a number as its threshold, not {threshold!r}")
         self.threshold = threshold
         self._delta: Callable[[Any, Any], float] = delta
 

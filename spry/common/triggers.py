@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from enum import Enum
+from numbers import Number
 from typing import Any, Generic, TypeVar
 
 from spry.common.state import ReducingStateDescriptor, StateDescriptor, ValueStateDescriptor
 from spry.common.time import Duration, Time
-from spry.common.window import Window
+from spry.common.window import MAX_TIMESTAMP, Window
 
 __all__ = [
     "ContinuousEventTimeTrigger",
@@ -197,8 +198,13 @@ class _ContinuousTrigger(Trigger[Any, Any]):
         self._next = ReducingStateDescriptor("fire-time", min)
 
     def _schedule(self, last: int, window: Any, ctx: Trigger.TriggerContext, register: Callable[[int], None]) -> None:
-        """Set the timer for the next multiple of the interval, or for the window's end if that comes first."""
-        due = min(last + self.interval, window.max_timestamp())
+        """Set the timer for the next multiple of the interval, or for the window's end if that comes first.
+
+        The end of a window in event time may lie in the past of the clock: then it does not come any more.
+        """
+        due, end = last + self.interval, window.max_timestamp()
+        if last < end:
+            due = min(due, end)
         ctx.get_partitioned_state(self._next).add(due)
         register(due)
 
@@ -206,12 +212,11 @@ class _ContinuousTrigger(Trigger[Any, Any]):
         if ctx.get_partitioned_state(self._next).get() is None:
             self._schedule(now - now % self.interval, window, ctx, register)
 
-    def _is_due(self, time: int, window: Any, ctx: Trigger.TriggerContext, register: Callable[[int], None]) -> bool:
+    def _is_due(self, time: int, ctx: Trigger.TriggerContext) -> bool:
         state = ctx.get_partitioned_state(self._next)
         if state.get() != time:
             return False
         state.clear()
-        self._schedule(time, window, ctx, register)
         return True
 
     def _merge(self, ctx: Trigger.OnMergeContext, register: Callable[[int], None]) -> None:
@@ -252,8 +257,12 @@ class ContinuousEventTimeTrigger(_ContinuousTrigger):
     def on_event_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
         if time == window.max_timestamp():
             return TriggerResult.FIRE
-        due = self._is_due(time, window, ctx, ctx.register_event_time_timer)
-        return TriggerResult.FIRE if due else TriggerResult.CONTINUE
+        if not self._is_due(time, ctx):
+            return TriggerResult.CONTINUE
+        # At the end of the input a window that never ends has given its last result.
+        if not ctx.get_current_watermark() == MAX_TIMESTAMP == window.max_timestamp():
+            self._schedule(time, window, ctx, ctx.register_event_time_timer)
+        return TriggerResult.FIRE
 
     def on_processing_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
         return TriggerResult.CONTINUE
@@ -281,8 +290,10 @@ class ContinuousProcessingTimeTrigger(_ContinuousTrigger):
         return TriggerResult.CONTINUE
 
     def on_processing_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
-        due = self._is_due(time, window, ctx, ctx.register_processing_time_timer)
-        return TriggerResult.FIRE if due else TriggerResult.CONTINUE
+        if not self._is_due(time, ctx):
+            return TriggerResult.CONTINUE
+        self._schedule(time, window, ctx, ctx.register_processing_time_timer)
+        return TriggerResult.FIRE
 
     def on_merge(self, window: Any, ctx: Trigger.OnMergeContext) -> None:
         self._merge(ctx, ctx.register_processing_time_timer)
@@ -347,6 +358,8 @@ class DeltaTrigger(Trigger[Any, Any]):
         delta = getattr(delta_function, "get_delta", delta_function)
         if not callable(delta):
             raise TypeError(f"DeltaTrigger needs a function of the old and the new element, not {delta_function!r}")
+        if not isinstance(threshold, Number):
+            raise TypeError(f"DeltaTrigger needs a number as its threshold, not {threshold!r}")
         self.threshold = threshold
         self._delta: Callable[[Any, Any], float] = delta
         self._last = ValueStateDescriptor("last-element")

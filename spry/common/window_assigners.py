@@ -493,7 +493,7 @@ class _CountWindows(WindowAssigner[Any, CountWindow]):
         return number
 
     def get_default_trigger(self, env: Any) -> Trigger[Any, CountWindow]:
-        # A window that is full gets no more elements, and no time comes at which it would be forgotten.
+        # Nothing follows in a window that is full, and nothing else ends it: it need not keep its elements.
         return PurgingTrigger(CountTrigger(self.size))
 
     def get_window_serializer(self) -> TypeSerializer[CountWindow]:

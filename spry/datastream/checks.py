@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from spry.common.keys import KeySelection
-from spry.common.typeinfo import RowTypeInfo, TypeInformation
+from spry.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 from spry.datastream.functions import Function, KeySelector
 
-__all__ = ["as_key", "as_row_type", "as_type", "checked_function"]
+__all__ = ["as_key", "as_row_type", "as_type", "check_field", "checked_function"]
 
 
 def checked_function(function: Any, base: type, where: str) -> None:
@@ -41,6 +41,17 @@ def as_type(type_info: Any, where: str) -> TypeInformation | None:
 def as_row_type(type_info: TypeInformation | None) -> TypeInformation | None:
     """The type if it is one of rows: a function over them may give rows without the names that they need."""
     return type_info if isinstance(type_info, RowTypeInfo) else None
+
+
+def check_field(where: str, field: int | str, given: TypeInformation | None) -> None:
+    """Raise if the stream's type is declared and has no such field."""
+    if not isinstance(given, TupleTypeInfo | RowTypeInfo):
+        return
+    names = given.get_field_names() if isinstance(given, RowTypeInfo) else []
+    if (isinstance(field, int) and field >= len(given.get_field_types())) or (
+        isinstance(field, str) and names and field not in names
+    ):
+        raise ValueError(f"{where}({field!r}): the stream's type {given} has no such field")
 
 
 def as_key(selector: Callable[[Any], Any] | KeySelector | int | str, more: tuple[int | str, ...]) -> KeySelection:

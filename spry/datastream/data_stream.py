@@ -45,7 +45,7 @@ from spry.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation, Ty
 from spry.common.watermark_strategy import WatermarkStrategy
 from spry.common.window_assigners import CountSlidingWindowAssigner, CountTumblingWindowAssigner, WindowAssigner
 from spry.datastream.aggregations import ExtremeBy, FieldFold
-from spry.datastream.checks import as_key, as_row_type, as_type, checked_function
+from spry.datastream.checks import as_key, as_row_type, as_type, check_field, checked_function
 from spry.datastream.functions import (
     FilterFunction,
     FlatMapFunction,
@@ -496,13 +496,7 @@ class KeyedStream(DataStream):
 
     def _fold(self, name: str, field: int | str, fold: Any) -> DataStream:
         given = self._transformation.type_info
-        if isinstance(given, TupleTypeInfo | RowTypeInfo):
-            fields = given.get_field_types()
-            names = given.get_field_names() if isinstance(given, RowTypeInfo) else []
-            if (isinstance(field, int) and field >= len(fields)) or (
-                isinstance(field, str) and names and field not in names
-            ):
-                raise ValueError(f"{name}({field!r}): the stream's type {given} has no such field")
+        check_field(name, field, given)
         return self._apply("Keyed Aggregation", ReduceOperator(fold, key=self._key), given, False)
 
     def sum(self, position_to_sum: int | str = 0) -> DataStream:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from spry.common.errors import InvalidProgramError
 from spry.common.evictors import Evictor
-from spry.common.operators import SourceOperator, TimestampsAndWatermarksOperator, WindowOperator
+from spry.common.operators import SourceOperator, WindowOperator
 from spry.common.output_tag import OutputTag
 from spry.common.time import Duration, Time
 from spry.common.triggers import Trigger
 from spry.common.typeinfo import TypeInformation
 from spry.common.window_assigners import MergingWindowAssigner, WindowAssigner
 from spry.datastream.aggregations import ExtremeBy, FieldFold
-from spry.datastream.checks import as_row_type, as_type, checked_function
+from spry.datastream.checks import as_row_type, as_type, check_field, checked_function
 from spry.datastream.functions import (
     AggregateFunction,
     AllWindowFunction,
@@ -38,6 +38,8 @@ class _Windowed:
 
     _apply_type: type
     _process_type: type
+    _other_types: tuple[type, ...]
+    """The window functions of the other kind of stream."""
     _keyed: bool
 
     def __init__(self, keyed_stream: KeyedStream, window_assigner: WindowAssigner[Any, Any]) -> None:
@@ -151,6 +153,7 @@ class _Windowed:
 
     def apply(self, window_function: Any, output_type: TypeInformation | None = None) -> DataStream:
         """Apply a window function, which sees all elements of the window."""
+        self._check_kind(window_function, self._apply_type, "apply")
         checked_function(window_function, self._apply_type, "apply")
         return self._result(None, window_function, as_type(output_type, "apply"), "Apply")
 
@@ -158,32 +161,43 @@ class _Windowed:
         """Apply a process window function, which also has time, state and side outputs."""
         if isinstance(process_window_function, type) or not callable(getattr(process_window_function, "process", None)):
             raise TypeError(f"process takes a {self._process_type.__name__}, not {process_window_function!r}")
+        self._check_kind(process_window_function, self._process_type, "process")
         return self._result(None, process_window_function, as_type(output_type, "process"), "Process")
 
     def sum(self, position_to_sum: int | str = 0) -> DataStream:
         """The sum of a field over each window; the other fields are those of the window's first element."""
-        return self._fold("Sum", FieldFold("sum", position_to_sum, operator.add))
+        return self._fold("Sum", "sum", position_to_sum, FieldFold("sum", position_to_sum, operator.add))
 
     def min(self, position_to_min: int | str = 0) -> DataStream:
         """The minimum of a field over each window; the other fields are those of the window's first element."""
-        return self._fold("Min", FieldFold("min", position_to_min, min))
+        return self._fold("Min", "min", position_to_min, FieldFold("min", position_to_min, min))
 
     def max(self, position_to_max: int | str = 0) -> DataStream:
         """The maximum of a field over each window; the other fields are those of the window's first element."""
-        return self._fold("Max", FieldFold("max", position_to_max, max))
+        return self._fold("Max", "max", position_to_max, FieldFold("max", position_to_max, max))
 
     def min_by(self, position_to_min_by: int | str = 0, first: bool = True) -> DataStream:
         """The element with the smallest field of each window; of equals the first, or the last."""
-        return self._fold("MinBy", ExtremeBy("min_by", position_to_min_by, True, first))
+        return self._fold("MinBy", "min_by", position_to_min_by, ExtremeBy("min_by", position_to_min_by, True, first))
 
     def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> DataStream:
         """The element with the largest field of each window; of equals the first, or the last."""
-        return self._fold("MaxBy", ExtremeBy("max_by", position_to_max_by, False, first))
+        return self._fold("MaxBy", "max_by", position_to_max_by, ExtremeBy("max_by", position_to_max_by, False, first))
 
     # Inside
 
-    def _fold(self, name: str, fold: Callable[[Any, Any], Any]) -> DataStream:
-        return self._result(fold, None, self._stream._transformation.type_info, name, False)
+    def _fold(self, name: str, method: str, field: int | str, fold: Callable[[Any, Any], Any]) -> DataStream:
+        given = self._stream._transformation.type_info
+        check_field(method, field, given)
+        return self._result(fold, None, given, name, False)
+
+    def _check_kind(self, function: Any, wanted: type, where: str) -> None:
+        if isinstance(function, self._other_types):
+            keyed = "keyed" if self._keyed else "not keyed"
+            raise TypeError(
+                f"{where} takes a {wanted.__name__} here, since the stream is {keyed}; "
+                f"{type(function).__name__} is of the other kind"
+            )
 
     def _check_window_function(self, function: Any, where: str) -> None:
         if function is None:
@@ -192,7 +206,9 @@ class _Windowed:
             raise TypeError(
                 f"{where} takes an instance, not the class {function.__name__}: write {function.__name__}()"
             )
-        if not callable(getattr(function, "process", None)):
+        is_process = callable(getattr(function, "process", None))
+        self._check_kind(function, self._process_type if is_process else self._apply_type, where)
+        if not is_process:
             checked_function(function, self._apply_type, where)
 
     def _result(
@@ -226,6 +242,7 @@ class WindowedStream(_Windowed):
 
     _apply_type = WindowFunction
     _process_type = ProcessWindowFunction
+    _other_types = (AllWindowFunction, ProcessAllWindowFunction)
     _keyed = True
 
 
@@ -234,6 +251,7 @@ class AllWindowedStream(_Windowed):
 
     _apply_type = AllWindowFunction
     _process_type = ProcessAllWindowFunction
+    _other_types = (WindowFunction, ProcessWindowFunction)
     _keyed = False
 
     def _result(self, *args: Any, **kwargs: Any) -> DataStream:
@@ -255,17 +273,14 @@ def _check_timestamps(transformation: Transformation, assigner: Any) -> None:
         seen.add(found.id)
         if isinstance(found, OperatorTransformation):
             description = found.description
-            if isinstance(description, TimestampsAndWatermarksOperator | WindowOperator):
+            strategy = getattr(description, "strategy", None)
+            if isinstance(description, WindowOperator) or (strategy and strategy.timestamp_assigner is not None):
                 continue  # These give timestamps.
-            if isinstance(description, SourceOperator) and not _gives_timestamps(description):
+            if isinstance(description, SourceOperator) and not description.source.gives_timestamps():
                 raise InvalidProgramError(
                     f"{assigner!r} needs event time, but the elements of '{found.name}' have no timestamps: call "
-                    "assign_timestamps_and_watermarks(WatermarkStrategy...) before key_by, or use windows in "
-                    f"processing time ({type(assigner).__name__.replace('Event', 'Processing')})"
+                    "assign_timestamps_and_watermarks(WatermarkStrategy....with_timestamp_assigner(...)) before "
+                    "key_by, or use windows in processing time "
+                    f"({type(assigner).__name__.replace('Event', 'Processing')})"
                 )
         waiting.extend(found.inputs)
-
-
-def _gives_timestamps(description: SourceOperator) -> bool:
-    strategy = description.strategy
-    return description.source.gives_timestamps() or (strategy is not None and strategy.timestamp_assigner is not None)

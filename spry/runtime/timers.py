@@ -8,7 +8,7 @@ from typing import Any
 
 from spry.common.keys import key_group_of
 
-__all__ = ["TimerQueue"]
+__all__ = ["TimerQueue", "drain"]
 
 _SPARE_TIMES = 1000
 
@@ -125,3 +125,24 @@ class TimerQueue:
                     yield time, key
             if not found and keys.get(time) is found:
                 del keys[time]
+
+    def clear(self) -> None:
+        """Forget every timer."""
+        self._heap.clear()
+        self._keys.clear()
+        self._size = 0
+
+
+def drain(event: TimerQueue, processing: TimerQueue) -> Iterator[tuple[TimerQueue, int, Any]]:
+    """Batch mode, at the end of a key: take out every timer, those in event time first, each with its queue.
+
+    Time is over then, so that timers that are set meanwhile are forgotten.
+    """
+    pending = [(queue, time, key) for queue in (event, processing) for time, key in queue.pending()]
+    for queue, time, key in pending:
+        left = len(queue)
+        queue.delete(time, key)
+        if len(queue) < left:  # Else one that fired before has deleted it.
+            yield queue, time, key
+    event.clear()
+    processing.clear()

@@ -17,7 +17,7 @@ from spry.runtime.context import SubtaskContext
 from spry.runtime.keyed_state import KeyContext
 from spry.runtime.operators.base import Emit, is_generator
 from spry.runtime.operators.functions import FunctionOperator
-from spry.runtime.timers import TimerQueue
+from spry.runtime.timers import TimerQueue, drain
 
 __all__ = ["RunningProcessOperator"]
 
@@ -168,24 +168,26 @@ class RunningProcessOperator(FunctionOperator):
     def end_of_key(self) -> None:
         """Batch mode: no record of the current key follows, so its timers fire."""
         self._timers.watermark = MAX_WATERMARK
-        if len(self._event):
-            self._fire(self._event, MAX_WATERMARK, TimeDomain.EVENT_TIME)
-        if len(self._processing):
-            self._fire(self._processing, MAX_WATERMARK, TimeDomain.PROCESSING_TIME)
+        for queue, stamp, key in drain(self._event, self._processing):
+            domain = TimeDomain.EVENT_TIME if queue is self._event else TimeDomain.PROCESSING_TIME
+            self._on_time(stamp, key, domain)
+        self._ctx.stamp = NO_TIMESTAMP
         self._timers.watermark = MIN_TIMESTAMP
 
     def _fire(self, queue: TimerQueue, now: int, domain: TimeDomain) -> None:
-        ctx, current = self._ctx, self.context.key_context
-        ctx._domain = domain
         for stamp, key in queue.due(now):
-            current.key = key
-            ctx.stamp = stamp
-            if self._on_timer is None:
-                continue
-            results = self._on_timer(stamp, ctx)
-            if results is not None:
-                self._emit_results(results, stamp, domain)
-        ctx.stamp = NO_TIMESTAMP
+            self._on_time(stamp, key, domain)
+        self._ctx.stamp = NO_TIMESTAMP
+
+    def _on_time(self, stamp: int, key: Any, domain: TimeDomain) -> None:
+        if self._on_timer is None:
+            return
+        ctx = self._ctx
+        self.context.key_context.key = key
+        ctx.stamp, ctx._domain = stamp, domain
+        results = self._on_timer(stamp, ctx)
+        if results is not None:
+            self._emit_results(results, stamp, domain)
 
     def _emit_results(self, results: Any, stamp: int, domain: TimeDomain) -> None:
         for result in results:

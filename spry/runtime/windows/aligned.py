@@ -92,19 +92,20 @@ class RunningAlignedWindowOperator(RunningWindowBase):
             with g.block("else:"):
                 g.line(f"{key} = {g.call(self.select, value, 'key')}")
                 if self.single_table:
-                    self._write_add(g, tables, key, value, value)
+                    self._write_add(g, tables, key, value)
                 else:
-                    table = g.fresh("table")
+                    # Each window has contents of its own, so several must not share an element that can be changed.
+                    table, shared, copy = g.fresh("table"), g.fresh("shared"), g.bind(detach, "detach")
+                    g.line(f"{shared} = {copy}({value}) is {value}")
                     with g.block(f"for {table} in {tables}:", loop=True):
-                        # Each window has contents of its own, so none may share the first element.
-                        self._write_add(g, table, key, value, f"{g.bind(detach, 'detach')}({value})")
+                        self._write_add(g, table, key, f"{value} if {shared} else {copy}({value})")
         return g.build()
 
-    def _write_add(self, g: CodeWriter, table: str, key: str, value: str, first: str) -> None:
+    def _write_add(self, g: CodeWriter, table: str, key: str, value: str) -> None:
         with g.block(f"if {key} in {table}:"):
             g.line(self.fold.write_add(g, f"{table}[{key}]", value))
         with g.block("else:"):
-            g.line(f"{table}[{key}] = {self.fold.write_first(g, first)}")
+            g.line(f"{table}[{key}] = {self.fold.write_first(g, value)}")
 
     def _starts(self, timestamp: int) -> range:
         """The starts of the windows that the timestamp is in, the latest first."""
@@ -190,7 +191,12 @@ class RunningAlignedWindowOperator(RunningWindowBase):
         if stays:
             table = {key: fold.copy(contents) for key, contents in table.items()}
         if self._call is None:
-            self._values.extend(map(fold.result, table.values()))
+            values = self._values
+            fired = len(values)
+            try:
+                values.extend(map(self.detach, map(fold.result, table.values())))
+            except (Exception, SystemExit) as error:
+                raise self.failure(error, list(table)[len(values) - fired], window) from None
             self._stamps.extend([window.end - 1] * len(table))
             return
         for key, contents in table.items():

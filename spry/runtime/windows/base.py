@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from typing import Any
 
 from spry.common.context import KeyedStateStore
@@ -108,11 +109,14 @@ class RunningWindowBase(Operator):
 
     def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
         super().__init__(plan, context)
-        description = plan.description
-        assert isinstance(description, WindowOperator)
-        assert description.key is not None
-        self.description = description
-        self.select: Callable[[Any], Any] = description.key.call
+        given = plan.description
+        assert isinstance(given, WindowOperator)
+        assert context.key is not None
+        self.description = description = context.services.own(
+            given, given.aggregation, given.function, given.assigner, given.trigger, given.evictor
+        )
+        self.select: Callable[[Any], Any] = context.key.call
+        self.detach: Callable[[Any], Any] = _itself if context.services.job.object_reuse else detach
         self.fold = create_fold(
             None if description.evictor is not None else description.aggregation, description.row_type
         )
@@ -129,10 +133,6 @@ class RunningWindowBase(Operator):
         self._values: list[Any] = []
         self._stamps: list[int] = []
         self._dropped = context.get_metrics_group().counter("numLateRecordsDropped")
-
-    @property
-    def retains(self) -> bool:
-        return True  # A window that has fired may still be there, and so may what a function gave.
 
     def _window_call(self) -> Callable[[Any, Any, Any], Any] | None:
         """(key, window, elements) -> results: the window function, whatever its kind; None if there is none."""
@@ -163,10 +163,11 @@ class RunningWindowBase(Operator):
                 opener(self.context)
 
     def close(self) -> None:
-        for part in self._parts():
-            closer = getattr(part, "close", None)
-            if closer is not None:
-                closer()
+        with ExitStack() as closing:  # Each is closed, even if another one fails to.
+            for part in self._parts():
+                closer = getattr(part, "close", None)
+                if closer is not None:
+                    closing.callback(closer)
 
     # Late elements
 
@@ -186,12 +187,16 @@ class RunningWindowBase(Operator):
 
     def fire(self, key: Any, window: Any, contents: Any) -> None:
         """A window gives its result."""
-        stamp = window.max_timestamp()
-        if self._call is None:
-            self._values.append(self.fold.result(contents))
-            self._stamps.append(stamp)
-            return
-        elements = contents if self.description.aggregation is None else [self.fold.result(contents)]
+        elements = contents
+        if self.description.aggregation is not None:
+            try:
+                result = self.fold.result(contents)
+            except (Exception, SystemExit) as error:
+                raise self.failure(error, key, window) from None
+            if self._call is None:
+                self.keep_result(result, window.max_timestamp())
+                return
+            elements = [result]
         self.call_function(key, window, elements)
 
     def call_function(self, key: Any, window: Any, elements: Any) -> None:
@@ -208,23 +213,31 @@ class RunningWindowBase(Operator):
                     tag, value = result
                     self.output.emit_side(tag.tag_id, [detach(value)], [stamp])
                 else:
-                    self._values.append(result)
-                    self._stamps.append(stamp)
+                    self.keep_result(result, stamp)
         except OperatorFailure:
             raise
         except (Exception, SystemExit) as error:
-            raise explain(error, None, [self], 0, cut_repr(window) + f" of key {cut_repr(key)}") from None
+            raise self.failure(error, key, window) from None
 
     def keep_result(self, result: Any, stamp: int) -> None:
-        """A result that is there already."""
-        self._values.append(result)
+        """A result waits to be passed on; whoever gave it may change what they gave."""
+        self._values.append(self.detach(result))
         self._stamps.append(stamp)
+
+    def failure(self, error: BaseException, key: Any, window: Any) -> OperatorFailure:
+        """What went wrong when a window of a key fired or ended."""
+        return explain(error, None, [self], 0, f"{cut_repr(window)} of key {cut_repr(key)}")
 
     def forget(self, key: Any, window: Any) -> None:
         """A window is over for good: its function lets go of what it kept for it."""
         if self._forget is not None:
             self._at(key, window)
-            self._forget(self.window_context)
+            try:
+                self._forget(self.window_context)
+            except OperatorFailure:
+                raise
+            except (Exception, SystemExit) as error:
+                raise self.failure(error, key, window) from None
 
     def _at(self, key: Any, window: Any) -> None:
         self.context.key_context.key = key
@@ -271,3 +284,7 @@ class RunningWindowBase(Operator):
         # In streaming mode windows of the future do not fire any more, but those that are due by now do.
         self.on_processing_time(MAX_WATERMARK if self.context.batch else self.clock())
         self.flush()
+
+
+def _itself(value: Any) -> Any:
+    return value

@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from itertools import repeat
 from typing import Any
 
-from spry.common.elements import MAX_WATERMARK, NO_TIMESTAMP
+from spry.common.elements import MAX_WATERMARK, MIN_TIMESTAMP, NO_TIMESTAMP
 from spry.common.errors import InvalidProgramError
 from spry.common.evictors import Evictor, TimestampedValue
 from spry.common.plan import OperatorPlan
 from spry.common.state import StateDescriptor
 from spry.common.triggers import Trigger, TriggerResult
 from spry.common.window_assigners import WindowAssigner
+from spry.runtime.blocks import detach
 from spry.runtime.context import SubtaskContext
 from spry.runtime.failures import OperatorFailure, cut_repr, explain
 from spry.runtime.keyed_state import HeapKeyedState, KeyContext
-from spry.runtime.timers import TimerQueue
+from spry.runtime.timers import TimerQueue, drain
 from spry.runtime.windows.base import RunningWindowBase
 from spry.runtime.windows.fold import create_fold
 from spry.runtime.windows.merging_window_set import MergingWindowSet
@@ -117,7 +118,7 @@ class RunningGeneralWindowOperator(RunningWindowBase):
     def _process(self, value: Any, stamp: int) -> None:
         key = self.select(value)
         self.context.key_context.key = key
-        windows = self._assigner.assign_windows(value, stamp, self._assigner_context)
+        windows = list(self._assigner.assign_windows(value, stamp, self._assigner_context))
         taken = False
         for window in windows:
             if self._merging:
@@ -127,7 +128,8 @@ class RunningGeneralWindowOperator(RunningWindowBase):
                     self._retire(key, window)
                 continue
             taken = True
-            self._add(key, window, value, stamp)
+            # Each window has contents of its own, so several must not share the element.
+            self._add(key, window, value if len(windows) == 1 else detach(value), stamp)
         if not taken and self.event_time and stamp + self.lateness <= self.watermark:
             self.drop_late(value, stamp)
 
@@ -157,9 +159,9 @@ class RunningGeneralWindowOperator(RunningWindowBase):
             known = self._sets[key] = MergingWindowSet(self._assigner.merge_windows)
 
         def on_merge(result: Any, parts: list[Any], state_window: Any, state_windows: list[Any]) -> None:
-            if self._is_late(result):
+            if self._is_late(result) if self.event_time else result.max_timestamp() <= self.clock():
                 raise InvalidProgramError(
-                    f"the merged window {result!r} is over already at watermark {self.watermark}: "
+                    f"the merged window {result!r} is over already: "
                     f"{type(self._assigner).__name__}.merge_windows must not make windows end earlier"
                 )
             self._trigger_context.at(key, result, parts)
@@ -196,8 +198,9 @@ class RunningGeneralWindowOperator(RunningWindowBase):
         place = self._place(key, window)
         if result.is_fire() and place in self._contents:
             if self._evictor is None:
-                # The contents stay: what goes out must not change with them.
-                self.fire(key, window, self.fold.copy(self._contents[place]))
+                # If the contents stay, what goes out must not change with them.
+                contents = self._contents
+                self.fire(key, window, contents.pop(place) if result.is_purge() else self.fold.copy(contents[place]))
             else:
                 self._fire_evicting(key, window, place)
         if result.is_purge():
@@ -209,20 +212,19 @@ class RunningGeneralWindowOperator(RunningWindowBase):
         self._trigger_context.at(key, window)
         evictor.evict_before(kept, len(kept), window, self._trigger_context)
         elements = [element.get_value() for element in kept]
-        if self.description.aggregation is not None:
-            if elements:
-                self._fire_folded(key, window, elements)
-        else:
+        if self.description.aggregation is None:
             self.call_function(key, window, elements)
+        elif elements:
+            self._fire_folded(key, window, elements)
         evictor.evict_after(kept, len(kept), window, self._trigger_context)
         if not kept:
             del self._contents[place]
 
     def _fire_folded(self, key: Any, window: Any, elements: list[Any]) -> None:
         fold = self._evicted_fold
-        contents = fold.first(fold.copy(elements[0]))
+        contents = fold.first(detach(elements[0]))
         for element in elements[1:]:
-            contents = fold.add(contents, fold.copy(element))
+            contents = fold.add(contents, detach(element))
         result = fold.result(contents)
         if self.description.function is None:
             self.keep_result(result, window.max_timestamp())
@@ -243,16 +245,35 @@ class RunningGeneralWindowOperator(RunningWindowBase):
     def next_timer(self) -> int | None:
         return self.processing_timers.next_time()
 
+    def end_of_key(self) -> None:
+        self.watermark = MAX_WATERMARK
+        for queue, time, (key, window) in drain(self.event_timers, self.processing_timers):
+            if queue is self.event_timers:
+                self._on_timer(time, key, window, self._trigger.on_event_time, self.event_time)
+            else:
+                self._on_timer(time, key, window, self._trigger.on_processing_time, not self.event_time)
+        self.flush()
+        self.watermark = MIN_TIMESTAMP
+
     def _on_timer(self, time: int, key: Any, window: Any, call: Any, cleaning: bool) -> None:
         if self._merging and (key not in self._sets or self._sets[key].state_window(window) is None):
             return  # The window has merged into another since.
         self.context.key_context.key = key
         self._trigger_context.at(key, window)
-        self._act(key, window, call(time, window, self._trigger_context))
-        if cleaning and time == self.cleanup_time(window):
-            self._contents.pop(self._place(key, window), None)
-            self._trigger_context.at(key, window)
-            self._trigger.clear(window, self._trigger_context)
-            self.forget(key, window)
-            if self._merging:
-                self._retire(key, window)
+        try:
+            self._act(key, window, call(time, window, self._trigger_context))
+            if cleaning and time == self.cleanup_time(window):
+                self._clear(key, window)
+        except OperatorFailure:
+            raise
+        except (Exception, SystemExit) as error:
+            raise self.failure(error, key, window) from None
+
+    def _clear(self, key: Any, window: Any) -> None:
+        """The window is over for good."""
+        self._contents.pop(self._place(key, window), None)
+        self._trigger_context.at(key, window)
+        self._trigger.clear(window, self._trigger_context)
+        self.forget(key, window)
+        if self._merging:
+            self._retire(key, window)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from spry.common.errors import InvalidProgramError
+
 __all__ = ["MergingWindowSet"]
 
 OnMerge = Callable[[Any, list[Any], Any, list[Any]], None]
@@ -50,6 +52,9 @@ class MergingWindowSet:
                 result = merged_into
             if not parts:
                 continue
+            unknown = [part for part in parts if part not in known]
+            if unknown:
+                raise InvalidProgramError(f"merge_windows merges {unknown}, but there are no such windows")
             state_windows = [known.pop(part) for part in parts]
             known[merged_into] = state_windows[0]
             if parts != [merged_into]:  # Else the new window lies within one that was there.

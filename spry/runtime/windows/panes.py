@@ -16,6 +16,7 @@ from spry.common.plan import OperatorPlan
 from spry.common.window import TimeWindow, window_start
 from spry.runtime.blocks import detach
 from spry.runtime.context import SubtaskContext
+from spry.runtime.failures import OperatorFailure
 from spry.runtime.windows.aligned import RunningAlignedWindowOperator, Table
 from spry.runtime.windows.fold import Fold
 
@@ -119,7 +120,7 @@ class RunningPaneWindowOperator(RunningAlignedWindowOperator):
         table[key] = self.fold.add(table[key], own) if key in table else self.fold.first(own)
         if pane < self._fired_until:
             self._outdated.add(key)
-        for start in reversed(starts):
+        for start in starts:
             end = start + self.size
             if open_until < end - 1 <= self.watermark:
                 self.fire(key, TimeWindow(start, end), self._queue(key, start, end).merged())
@@ -153,24 +154,29 @@ class RunningPaneWindowOperator(RunningAlignedWindowOperator):
 
     def _fire_window(self, end: int) -> None:
         start, queues, fold = end - self.size, self._queues, self.fold
-        while self._due and self._due[0] < end:
-            pane = heappop(self._due)
-            for key, contents in self._tables[pane].items():
-                queue = queues.get(key)
-                if queue is None:
-                    queue = queues[key] = PaneQueue(fold)
-                queue.push(pane, contents)
-        for key in self._outdated:
-            queues[key] = self._queue(key, start, end)
-        self._outdated.clear()
-        self._fired_until = end
-        window = TimeWindow(start, end)
-        for key, queue in list(queues.items()):
-            queue.expire(start)
-            if queue:
-                self.fire(key, window, queue.merged())
-            else:
-                del queues[key]
+        window, key = TimeWindow(start, end), None
+        try:
+            while self._due and self._due[0] < end:
+                pane = heappop(self._due)
+                for key, contents in self._tables[pane].items():
+                    queue = queues.get(key)
+                    if queue is None:
+                        queue = queues[key] = PaneQueue(fold)
+                    queue.push(pane, contents)
+            for key in self._outdated:
+                queues[key] = self._queue(key, start, end)
+            self._outdated.clear()
+            self._fired_until = end
+            for key, queue in list(queues.items()):
+                queue.expire(start)
+                if queue:
+                    self.fire(key, window, queue.merged())
+                else:
+                    del queues[key]
+        except OperatorFailure:
+            raise
+        except (Exception, SystemExit) as error:
+            raise self.failure(error, key, window) from None
 
     def _is_over(self, start: int, now: int) -> bool:
         return window_start(start, self.offset, self.slide) + self.size - 1 + self.lateness <= now
