@@ -197,20 +197,22 @@ class _ContinuousTrigger(Trigger[Any, Any]):
         self.interval = _interval(type(self).__name__, interval)
         self._next = ReducingStateDescriptor("fire-time", min)
 
-    def _schedule(self, last: int, window: Any, ctx: Trigger.TriggerContext, register: Callable[[int], None]) -> None:
+    def _schedule(
+        self, last: int, now: int, window: Any, ctx: Trigger.TriggerContext, register: Callable[[int], None]
+    ) -> None:
         """Set the timer for the next multiple of the interval, or for the window's end if that comes first.
 
         The end of a window in event time may lie in the past of the clock: then it does not come any more.
         """
         due, end = last + self.interval, window.max_timestamp()
-        if last < end:
+        if now <= end:
             due = min(due, end)
         ctx.get_partitioned_state(self._next).add(due)
         register(due)
 
     def _start(self, now: int, window: Any, ctx: Trigger.TriggerContext, register: Callable[[int], None]) -> None:
         if ctx.get_partitioned_state(self._next).get() is None:
-            self._schedule(now - now % self.interval, window, ctx, register)
+            self._schedule(now - now % self.interval, now, window, ctx, register)
 
     def _is_due(self, time: int, ctx: Trigger.TriggerContext) -> bool:
         state = ctx.get_partitioned_state(self._next)
@@ -261,7 +263,7 @@ class ContinuousEventTimeTrigger(_ContinuousTrigger):
             return TriggerResult.CONTINUE
         # At the end of the input a window that never ends has given its last result.
         if not ctx.get_current_watermark() == MAX_TIMESTAMP == window.max_timestamp():
-            self._schedule(time, window, ctx, ctx.register_event_time_timer)
+            self._schedule(time, time + 1, window, ctx, ctx.register_event_time_timer)
         return TriggerResult.FIRE
 
     def on_processing_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
@@ -292,7 +294,7 @@ class ContinuousProcessingTimeTrigger(_ContinuousTrigger):
     def on_processing_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
         if not self._is_due(time, ctx):
             return TriggerResult.CONTINUE
-        self._schedule(time, window, ctx, ctx.register_processing_time_timer)
+        self._schedule(time, time + 1, window, ctx, ctx.register_processing_time_timer)
         return TriggerResult.FIRE
 
     def on_merge(self, window: Any, ctx: Trigger.OnMergeContext) -> None:

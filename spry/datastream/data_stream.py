@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import uuid
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from spry.common.collect import CollectBuffer
@@ -430,7 +431,7 @@ class DataStream(_Named):
         if limit is None:
             return iterator
         with iterator:
-            return [value for value, _ in zip(iterator, range(limit), strict=False)] if limit else []
+            return list(islice(iterator, limit))
 
 
 def _parallelism_of(transformation: Transformation) -> int | None:

@@ -52,6 +52,8 @@ class Slot:
         self._stopping = stopping
         self.slot = slot
         self.services = SlotServices(job, resolve_file, clock)
+        self.timer_delay = 1
+        """In ms. Timers fire when their millisecond is over, so that windows that end with it have all its elements."""
         self.failure: FailureInfo | None = None
         self._aborted = False
         self._outgoing: list[Addressed] = []
@@ -141,7 +143,7 @@ class Slot:
         here = [s for s in self._subtasks.values() if s.vertex.level == level]
         # Within the slot records reach deeper levels at once, so all timers that are due fire before the first record.
         for subtask in self._subtasks.values() if level == 0 else here:
-            subtask.on_processing_time(now)
+            subtask.on_processing_time(now - self.timer_delay)
         yield from self._drain()
         for payload in incoming:
             if peek_edge(payload) == _FAILED_EDGE:
@@ -237,7 +239,10 @@ class Slot:
             lines=self.services.lines[:],
             collected={name: values[:] for name, values in self.services.collected.items() if values},
             failure=self.failure,
-            next_timer=min((t for s in self._subtasks.values() if (t := s.next_timer()) is not None), default=None),
+            next_timer=min(
+                (t + self.timer_delay for s in self._subtasks.values() if (t := s.next_timer()) is not None),
+                default=None,
+            ),
             busy_seconds=self._busy,
             warnings=self.services.warnings[:],
         )

@@ -194,9 +194,11 @@ class OperatorHarness:
             self._run([])
 
     def set_processing_time(self, now: int) -> None:
-        """Set the clock and let what is due happen."""
+        """Set the clock and let what is due happen, also what is due in this very millisecond."""
         self.clock.now = now
+        self._slot.timer_delay, delay = 0, self._slot.timer_delay
         self._run([])
+        self._slot.timer_delay = delay
 
     def advance_processing_time(self, millis: int) -> None:
         """Let time pass, and what is due happen."""

@@ -56,8 +56,8 @@ class RunningAlignedWindowOperator(RunningWindowBase):
     def process_batch(self, values: Sequence[Any], timestamps: Sequence[int] | None) -> None:
         if not self.event_time:
             now = self.clock()
-            if self._due and self._due[0] + self.size - 1 <= now:
-                self.on_processing_time(now)
+            if self._due and self._due[0] + self.size <= now:
+                self.on_processing_time(now - 1)  # A window takes elements in until its last millisecond is over.
             stamps: Any = repeat(now)
         elif timestamps is None:
             stamps = repeat(NO_TIMESTAMP)

@@ -92,6 +92,19 @@ def test_an_element_after_the_end_of_a_window_is_in_the_next_even_if_the_timer_i
 
 
 @each_operator
+def test_a_window_has_all_elements_of_its_last_millisecond(trigger: Any) -> None:
+    with OperatorHarness(window(TumblingProcessingTimeWindows(10), trigger=trigger), now=103) as harness:
+        harness.push(("a", 1))
+        harness.clock.now = 109
+        harness.push(("a", 2))
+        assert harness.values() == []
+        assert harness.end_epoch().next_timer == 110
+        harness.clock.now = 110
+        harness.push(("a", 3))
+        assert harness.values() == [("a", [1, 2])]
+
+
+@each_operator
 def test_nothing_is_left_when_a_window_is_over(trigger: Any) -> None:
     for assigner in (TumblingProcessingTimeWindows(10), ProcessingTimeSessionWindows(10)):
         with OperatorHarness(window(assigner, None, Numbers(), trigger), now=103) as harness:
