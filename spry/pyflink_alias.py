@@ -127,7 +127,15 @@ _MISSING_NAMES = {
         "OutputFileConfig RollingPolicy RowDataBulkWriterFactory StreamingFileSink"
     ),
     _FORMATS: "BulkFormat",
-    _INTERNAL: ("FunctionWrapper PassThroughAllWindowFunction PassThroughWindowFunction WindowOperationDescriptor"),
+    _INTERNAL: (
+        "FunctionWrapper InternalIterableAllWindowFunction InternalIterableProcessAllWindowFunction "
+        "InternalIterableProcessWindowFunction InternalIterableWindowFunction InternalProcessAllWindowContext "
+        "InternalProcessWindowContext InternalSingleValueAllWindowFunction "
+        "InternalSingleValueProcessAllWindowFunction InternalSingleValueProcessWindowFunction "
+        "InternalSingleValueWindowFunction InternalWindowFunction Min PassThroughAllWindowFunction "
+        "PassThroughWindowFunction ReduceFunctionWrapper WindowOperationDescriptor long_to_int_with_bit_mixing "
+        "mod_inverse"
+    ),
     _JVM: "JavaFunctionWrapper JavaObjectWrapper StreamTransformer SupportsPreprocessing",
     _TWO_INPUTS: ("BroadcastConnectedStream BroadcastStream CoFlatMapFunction CoMapFunction ConnectedStreams"),
     "it wraps a Java class; use WatermarkStrategy.for_generator": "AssignerWithPeriodicWatermarksWrapper",

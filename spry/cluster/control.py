@@ -12,6 +12,7 @@ import hmac
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -22,6 +23,7 @@ STOP = b"s"
 INTERRUPT = b"i"
 """Functions of the user's let go of what they are doing."""
 _CONNECT_SECONDS = 3.0
+_RETRY_SECONDS = 0.5
 _TOKEN_BYTES = 16
 
 
@@ -43,6 +45,7 @@ class ControlServer:
         self._lock = threading.Lock()
         self._lines: list[socket.socket] = []
         self._sent = b""
+        self._closed = False
         threading.Thread(target=self._accept, name="control line", daemon=True).start()
 
     def _accept(self) -> None:
@@ -50,18 +53,24 @@ class ControlServer:
             try:
                 line, _ = self._listener.accept()
             except OSError:
-                return  # Closed.
+                if self._closed:
+                    return
+                time.sleep(_RETRY_SECONDS)  # No files left, say: others may end soon.
+                continue
             threading.Thread(target=self._welcome, args=(line,), name="control line", daemon=True).start()
 
     def _welcome(self, line: socket.socket) -> None:
-        with contextlib.suppress(OSError):
+        try:
             line.settimeout(_CONNECT_SECONDS)
-            if not hmac.compare_digest(line.recv(_TOKEN_BYTES, socket.MSG_WAITALL), self.address.token):
-                line.close()
-                return
+            known = hmac.compare_digest(line.recv(_TOKEN_BYTES, socket.MSG_WAITALL), self.address.token)
             with self._lock:
-                self._lines.append(line)
-                line.sendall(self._sent)  # A slot that comes late hears what was said before.
+                if known and not self._closed:
+                    line.sendall(self._sent)  # A slot that comes late hears what was said before.
+                    self._lines.append(line)
+                    return
+        except OSError:
+            pass  # It does not know how to talk to us, or is gone.
+        line.close()
 
     def send(self, message: bytes) -> None:
         """Say something to all slots."""
@@ -73,6 +82,8 @@ class ControlServer:
 
     def close(self) -> None:
         """The job is over."""
+        with self._lock:
+            self._closed = True
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 from spry.common.completable_future import CompletableFuture
 from spry.common.job_execution_result import JobExecutionResult
 from spry.common.job_id import JobID
 from spry.common.job_status import JobStatus
+from spry.common.not_yet import CHECKPOINTS, NotYet, say_why
 
 __all__ = ["JobClient"]
 
 
-class JobClient(ABC):
+class JobClient(NotYet, ABC):
     """What ``execute_async`` gives: ask for the job's status, wait for it, cancel it."""
+
+    _not_yet: ClassVar[dict[str, str]] = say_why(CHECKPOINTS, "trigger_savepoint stop_with_savepoint")
 
     @abstractmethod
     def get_job_id(self) -> JobID: ...

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
+
+from spry.common.not_yet import NotYet, say_why
 
 __all__ = [
     "AggregatingState",
@@ -167,8 +169,13 @@ class BroadcastState(ReadOnlyBroadcastState[K, V]):
     def remove(self, key: K) -> None: ...
 
 
-class StateDescriptor:
+class StateDescriptor(NotYet):
     """Names a state. Within one operator a name belongs to one state."""
+
+    _not_yet: ClassVar[dict[str, str]] = {
+        "enable_time_to_live": "state that expires is not there yet; clear state in a timer",
+        **say_why("state is not open to queries yet; emit what others need", "set_queryable is_queryable"),
+    }
 
     def __init__(self, name: str, type_info: Any = None) -> None:
         if not isinstance(name, str) or not name:

@@ -86,7 +86,6 @@ class WatermarkAlignment:
 
     watermark_group: str
     max_allowed_watermark_drift_ms: int
-    update_interval_ms: int
 
 
 def _millis(owner: str, name: str, duration: Any, minimum: int) -> int:
@@ -184,14 +183,14 @@ class WatermarkStrategy:
 
         :param watermark_group: The name of the group; all sources that name it wait for one another.
         :param max_allowed_watermark_drift: How far a source may be ahead.
-        :param update_interval: How often sources tell each other where they are: every second if left out.
+        :param update_interval: Accepted for Flink's sake: sources are compared at the end of every epoch.
         """
         owner = "WatermarkStrategy.with_watermark_alignment"
         if not watermark_group:
             raise ValueError(f"{owner}: watermark_group must not be empty")
         drift = _millis(owner, "max_allowed_watermark_drift", max_allowed_watermark_drift, 0)
-        interval = _millis(owner, "update_interval", update_interval or Duration.of_seconds(1), 1)
-        return replace(self, alignment=WatermarkAlignment(watermark_group, drift, interval))
+        _millis(owner, "update_interval", update_interval or Duration.of_seconds(1), 1)
+        return replace(self, alignment=WatermarkAlignment(watermark_group, drift))
 
     def extract_timestamp_function(self) -> Callable[[Any, int], int] | None:
         """The timestamp assigner as a function, ``None`` if there is none."""

@@ -350,7 +350,7 @@ class _DynamicGap(_SessionWindows):
     def gap_of(self, element: Any) -> int:
         """The gap after an element."""
         gap = self.extract(element)
-        if not isinstance(gap, int):
+        if isinstance(gap, bool) or not isinstance(gap, int):
             raise TypeError(f"the session gap must be a number of ms, not {gap!r}")
         if gap <= 0:
             raise ValueError(f"the session gap must be positive, not {gap} ms")

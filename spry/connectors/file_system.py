@@ -8,7 +8,10 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 from time import monotonic
+from typing import Any
 
+from spry.common.errors import InvalidProgramError
+from spry.common.not_yet import FILES
 from spry.common.source import (
     Boundedness,
     InputStatus,
@@ -111,6 +114,11 @@ class FileSource(Source[FileSourceSplit, PendingFiles]):
             _seconds(name, discovery_interval),
         )
         check_local_paths(self._discovery)
+
+    @staticmethod
+    def for_bulk_file_format(*arguments: Any) -> FileSourceBuilder:
+        """Refused, with what to do instead."""
+        raise InvalidProgramError(f"FileSource.for_bulk_file_format: {FILES}")
 
     @staticmethod
     def for_record_stream_format(stream_format: StreamFormat, *paths: Path) -> FileSourceBuilder:

@@ -9,7 +9,7 @@ from spry.common.keys import KeySelection
 from spry.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 from spry.datastream.functions import Function, KeySelector
 
-__all__ = ["as_key", "as_row_type", "as_type", "check_field", "checked_function"]
+__all__ = ["as_key", "as_row_type", "as_type", "check_field", "checked_function", "sets_timers"]
 
 
 def checked_function(function: Any, base: type, where: str) -> None:
@@ -69,3 +69,12 @@ def as_key(selector: Callable[[Any], Any] | KeySelector | int | str, more: tuple
     if hasattr(selector, "get_key"):
         return KeySelection.of_selector(selector)
     return KeySelection.of_callable(selector)
+
+
+_TIMER_METHODS = {"register_event_time_timer", "register_processing_time_timer"}
+
+
+def sets_timers(function: Callable[..., Any]) -> bool:
+    """Whether a function certainly sets timers: it calls the timer service's methods by their names."""
+    code = getattr(function, "__code__", None)
+    return code is not None and bool(_TIMER_METHODS & set(code.co_names))

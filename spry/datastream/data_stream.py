@@ -6,13 +6,14 @@ import operator
 import uuid
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from spry.common.collect import CollectBuffer
 from spry.common.errors import InvalidProgramError
 from spry.common.execution_config import ExecutionConfig
 from spry.common.job_client import JobClient
 from spry.common.keys import KeySelection
+from spry.common.not_yet import TWO_INPUTS, NotYet, say_why
 from spry.common.operators import (
     ChainingStrategy,
     CollectOperator,
@@ -42,11 +43,12 @@ from spry.common.partitioning import (
     Shuffle,
 )
 from spry.common.sink import Sink
+from spry.common.state import MapStateDescriptor
 from spry.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation, Types
 from spry.common.watermark_strategy import WatermarkStrategy
 from spry.common.window_assigners import CountSlidingWindowAssigner, CountTumblingWindowAssigner, WindowAssigner
 from spry.datastream.aggregations import ExtremeBy, FieldFold
-from spry.datastream.checks import as_key, as_row_type, as_type, check_field, checked_function
+from spry.datastream.checks import as_key, as_row_type, as_type, check_field, checked_function, sets_timers
 from spry.datastream.functions import (
     FilterFunction,
     FlatMapFunction,
@@ -116,8 +118,13 @@ class _Named:
         self._operator("slot_sharing_group").slot_sharing_group = group
 
 
-class DataStream(_Named):
+class DataStream(_Named, NotYet):
     """A stream of records."""
+
+    _not_yet: ClassVar[dict[str, str]] = {
+        **say_why(TWO_INPUTS, "connect join co_group interval_join"),
+        "cache": "streams that keep their records are not there yet; run the stream again",
+    }
 
     def __init__(self, environment: StreamExecutionEnvironment, transformation: Transformation) -> None:
         self._environment = environment
@@ -251,9 +258,9 @@ class DataStream(_Named):
             raise InvalidProgramError(
                 "a KeyedProcessFunction needs a keyed stream: call key_by(...) before process(...)"
             )
-        if self._key is None and hasattr(func, "on_timer"):
+        if self._key is None and (hasattr(func, "on_timer") or sets_timers(func.process_element)):
             raise InvalidProgramError(
-                f"{type(func).__name__} has on_timer, but timers belong to keys and the stream is not keyed: call "
+                f"{type(func).__name__} has timers, but timers belong to keys and the stream is not keyed: call "
                 "key_by(...) before process(...)"
             )
         name = "Process" if self._key is None else "KeyedProcess"
@@ -347,8 +354,10 @@ class DataStream(_Named):
         """Each subtask's records go to the subtask with the same index."""
         return self._partition(Forward())
 
-    def broadcast(self) -> DataStream:
+    def broadcast(self, *broadcast_state_descriptors: MapStateDescriptor) -> DataStream:
         """Each record goes to every subtask of what follows."""
+        if broadcast_state_descriptors:
+            raise InvalidProgramError(f"broadcast with state descriptors: {TWO_INPUTS}")
         return self._partition(Broadcast())
 
     def global_(self) -> DataStream:

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from spry.common.accumulators import Accumulator
 from spry.common.context import KeyedStateStore, RuntimeContext
+from spry.common.optional_methods import optional
 from spry.common.output_tag import OutputTag
 from spry.common.sink import WriterContext
 from spry.common.state import BroadcastState, MapStateDescriptor, ReadOnlyBroadcastState
@@ -111,11 +112,10 @@ class AggregateFunction(Function):
     def get_result(self, accumulator: Any) -> Any:
         """What the accumulator amounts to."""
 
+    @optional
     def merge(self, acc_a: Any, acc_b: Any) -> Any:
         """Two accumulators as one. Needed for windows that merge."""
         raise TypeError(f"{type(self).__name__} has no merge(acc_a, acc_b), which windows that merge need")
-
-    merge.is_missing = True  # type: ignore[attr-defined]
 
 
 class KeySelector(Function):
@@ -397,10 +397,9 @@ class ProcessWindowFunction(Function):
     ) -> Iterable[Any] | None:
         """Called whenever the window fires, with its elements, or with the one result of an aggregation before."""
 
+    @optional
     def clear(self, context: ProcessWindowFunction.Context) -> None:
         """Called when the window is over for good: clear its ``window_state``."""
-
-    clear.is_missing = True  # type: ignore[attr-defined]
 
 
 class ProcessAllWindowFunction(Function):
@@ -412,10 +411,9 @@ class ProcessAllWindowFunction(Function):
     def process(self, context: ProcessWindowFunction.Context, elements: Iterable[Any]) -> Iterable[Any] | None:
         """Called whenever the window fires, with its elements, or with the one result of an aggregation before."""
 
+    @optional
     def clear(self, context: ProcessWindowFunction.Context) -> None:
         """Called when the window is over for good: clear its ``window_state``."""
-
-    clear.is_missing = True  # type: ignore[attr-defined]
 
 
 class SourceContext(ABC):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from spry.common.collect import CollectBuffer
 from spry.common.configuration import Configuration
@@ -13,6 +13,7 @@ from spry.common.execution_config import ExecutionConfig
 from spry.common.execution_mode import RuntimeExecutionMode
 from spry.common.job_client import JobClient
 from spry.common.job_execution_result import JobExecutionResult
+from spry.common.not_yet import CHECKPOINTS, NotYet, say_why
 from spry.common.operators import OperatorDescription, SourceFunctionOperator, SourceOperator
 from spry.common.options import (
     CoreOptions,
@@ -46,7 +47,7 @@ __all__ = ["StreamExecutionEnvironment"]
 _DEFAULT_JOB_NAME = "Spry Streaming Job"
 
 
-class StreamExecutionEnvironment:
+class StreamExecutionEnvironment(NotYet):
     """Where a program begins.
 
     >>> env = StreamExecutionEnvironment.get_execution_environment()
@@ -55,6 +56,16 @@ class StreamExecutionEnvironment:
     [1, 4, 9]
     """
 
+    _not_yet: ClassVar[dict[str, str]] = {
+        **say_why(
+            CHECKPOINTS,
+            "enable_checkpointing get_checkpoint_config get_checkpoint_interval get_checkpointing_mode "
+            "get_checkpointing_consistency_mode set_default_savepoint_directory get_default_savepoint_directory "
+            "enable_changelog_state_backend is_changelog_state_backend_enabled is_force_unaligned_checkpoints "
+            "is_unaligned_checkpoints_enabled set_state_backend get_state_backend",
+        ),
+        "create_input": "input formats are Java classes; implement Source in Python, and use from_source",
+    }
     _overrides: Configuration | None = None
     """What ``spry run -D`` and the configuration file say; it wins over the program's own configuration."""
     _on_submit: Callable[[StreamExecutionEnvironment, str], Any] | None = None

@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING, Any, Self
 from spry.common.errors import InvalidProgramError
 from spry.common.evictors import Evictor
 from spry.common.operators import SourceOperator, WindowOperator
+from spry.common.optional_methods import has_method
 from spry.common.output_tag import OutputTag
 from spry.common.time import Duration, Time
 from spry.common.triggers import Trigger
 from spry.common.typeinfo import TypeInformation
-from spry.common.window_assigners import MergingWindowAssigner, WindowAssigner
+from spry.common.window_assigners import (
+    CountSlidingWindowAssigner,
+    CountTumblingWindowAssigner,
+    GlobalWindows,
+    MergingWindowAssigner,
+    WindowAssigner,
+)
 from spry.datastream.aggregations import ExtremeBy, FieldFold
 from spry.datastream.checks import as_row_type, as_type, check_field, checked_function
 from spry.datastream.functions import (
@@ -31,6 +38,9 @@ if TYPE_CHECKING:
     from spry.datastream.stream_execution_environment import StreamExecutionEnvironment
 
 __all__ = ["AllWindowedStream", "WindowedStream"]
+
+_TIMELESS = (GlobalWindows, CountTumblingWindowAssigner, CountSlidingWindowAssigner)
+"""Assigners whose windows are not stretches of time."""
 
 
 class _Windowed:
@@ -70,13 +80,16 @@ class _Windowed:
         """Decide when windows fire, in place of the assigner's own trigger."""
         if isinstance(trigger, type) or not hasattr(trigger, "on_element"):
             raise TypeError(f"a trigger is needed, such as CountTrigger.of(3), not {trigger!r}")
+        self._trigger = self._checked_trigger(trigger)
+        return self
+
+    def _checked_trigger(self, trigger: Trigger[Any, Any]) -> Trigger[Any, Any]:
         if isinstance(self._assigner, MergingWindowAssigner) and not trigger.can_merge():
             raise InvalidProgramError(
                 f"{trigger!r} cannot be used with {self._assigner!r}, whose windows merge: "
                 "it needs can_merge() -> True and on_merge(window, ctx)"
             )
-        self._trigger = trigger
-        return self
+        return trigger
 
     def evictor(self, evictor: Evictor[Any, Any]) -> Self:
         """Take elements out of windows before or after the window function. Windows then keep all elements."""
@@ -142,7 +155,7 @@ class _Windowed:
         for method in ("create_accumulator", "add", "get_result"):
             if isinstance(aggregate_function, type) or not callable(getattr(aggregate_function, method, None)):
                 raise TypeError(f"aggregate takes an AggregateFunction, not {aggregate_function!r}")
-        if isinstance(self._assigner, MergingWindowAssigner) and not _has_merge(aggregate_function):
+        if isinstance(self._assigner, MergingWindowAssigner) and not has_method(aggregate_function, "merge"):
             raise InvalidProgramError(
                 f"{type(aggregate_function).__name__} needs merge(acc_a, acc_b), since windows of "
                 f"{self._assigner!r} merge"
@@ -221,7 +234,7 @@ class _Windowed:
     ) -> DataStream:
         description = WindowOperator(
             assigner=self._assigner,
-            trigger=self._trigger,
+            trigger=self._checked_trigger(self._trigger),
             aggregation=aggregation,
             row_type=as_row_type(self._stream._transformation.type_info),
             function=function,
@@ -258,11 +271,6 @@ class AllWindowedStream(_Windowed):
         return super()._result(*args, **kwargs).force_non_parallel()
 
 
-def _has_merge(function: Any) -> bool:
-    merge = getattr(type(function), "merge", None)
-    return merge is not None and not getattr(merge, "is_missing", False)
-
-
 def _check_timestamps(transformation: Transformation, assigner: Any) -> None:
     """Refuse windows in event time over elements that certainly have no timestamps."""
     waiting, seen = [transformation], set()
@@ -274,8 +282,15 @@ def _check_timestamps(transformation: Transformation, assigner: Any) -> None:
         if isinstance(found, OperatorTransformation):
             description = found.description
             strategy = getattr(description, "strategy", None)
-            if isinstance(description, WindowOperator) or (strategy and strategy.timestamp_assigner is not None):
-                continue  # These give timestamps.
+            if strategy is not None and strategy.timestamp_assigner is not None:
+                continue
+            if isinstance(description, WindowOperator):
+                if isinstance(description.assigner, _TIMELESS):
+                    raise InvalidProgramError(
+                        f"{assigner!r} needs event time, but windows of {description.assigner!r} have no end in time, "
+                        "and so their results have no time: call assign_timestamps_and_watermarks(...) on the results"
+                    )
+                continue  # The results have the time of their windows.
             if isinstance(description, SourceOperator) and not description.source.gives_timestamps():
                 raise InvalidProgramError(
                     f"{assigner!r} needs event time, but the elements of '{found.name}' have no timestamps: call "

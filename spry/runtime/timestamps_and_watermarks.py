@@ -15,12 +15,26 @@ from spry.runtime.clock import Clock
 from spry.runtime.failures import cut_repr, explain
 from spry.runtime.operators.base import Operator
 
-__all__ = ["StreamWatermarks", "TimestampsAndWatermarks", "WatermarkOutputMultiplexer", "watermark_interval"]
+__all__ = [
+    "StreamWatermarks",
+    "TimestampsAndWatermarks",
+    "WatermarkOutputMultiplexer",
+    "watermark_interval",
+    "watermark_time",
+]
 
 
 def watermark_interval(job: JobPlan) -> int:
     """How often generators are asked, in ms; 0 for never."""
     return parse_duration(job.configuration.get("pipeline.auto-watermark-interval", "200 ms")).to_millis()
+
+
+def watermark_time(watermark: Any) -> int:
+    """A watermark's time. A number of ms stands for a watermark, as it does where sources emit."""
+    time = getattr(watermark, "timestamp", watermark)
+    if isinstance(time, bool) or not isinstance(time, int):
+        raise TypeError(f"emit_watermark takes a Watermark, or its time in ms, not {watermark!r}")
+    return time
 
 
 class StreamWatermarks(WatermarkOutput):
@@ -33,10 +47,11 @@ class StreamWatermarks(WatermarkOutput):
         self.idle = False
 
     def emit_watermark(self, watermark: Watermark) -> None:
-        if watermark.timestamp > self.last:
+        time = watermark_time(watermark)
+        if time > self.last:
             self.mark_active()
-            self.last = watermark.timestamp
-            self._emit_watermark(watermark.timestamp)
+            self.last = time
+            self._emit_watermark(time)
 
     def mark_idle(self) -> None:
         if not self.idle:
@@ -58,9 +73,10 @@ class _Part(WatermarkOutput):
         self.idle = False
 
     def emit_watermark(self, watermark: Watermark) -> None:
-        if watermark.timestamp > self.last:
+        time = watermark_time(watermark)
+        if time > self.last:
             self.idle = False
-            self.last = watermark.timestamp
+            self.last = time
             self._whole.update()
 
     def mark_idle(self) -> None:
@@ -210,6 +226,10 @@ class TimestampsAndWatermarks:
             self._emitted = self._highest - self._distance
             self._watermarks.emit_watermark(Watermark(self._emitted))
 
+    def wait(self) -> None:
+        """The stream is held back: the time until it may go on does not make it idle."""
+        self._last_record = self._clock()
+
     def on_processing_time(self, now: int) -> None:
         """Emit what is due by the clock, or become idle."""
         if self._idle_after is not None and now - self._last_record >= self._idle_after:
@@ -236,7 +256,7 @@ class _Cut(WatermarkOutput):
         self.actions: list[Watermark | bool] = []
 
     def emit_watermark(self, watermark: Watermark) -> None:
-        self.actions.append(watermark)
+        self.actions.append(Watermark(watermark_time(watermark)))
 
     def mark_idle(self) -> None:
         self.actions.append(True)

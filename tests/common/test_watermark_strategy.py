@@ -50,8 +50,8 @@ def test_strategies_are_not_changed_but_made_anew() -> None:
     assigned = aligned.with_timestamp_assigner(FirstField())
     assert base == WatermarkStrategy.for_monotonous_timestamps()
     assert idle.idle_timeout_ms == assigned.idle_timeout_ms == 60_000
-    assert assigned.alignment == WatermarkAlignment("group", 3000, 200)
-    assert base.with_watermark_alignment("g", SECOND).alignment == WatermarkAlignment("g", 1000, 1000)
+    assert assigned.alignment == WatermarkAlignment("group", 3000)
+    assert base.with_watermark_alignment("g", SECOND).alignment == WatermarkAlignment("g", 1000)
     assert aligned.timestamp_assigner is None
 
 

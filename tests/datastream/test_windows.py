@@ -17,6 +17,7 @@ from spry.datastream import (
     KeyedProcessFunction,
     OutputTag,
     ProcessAllWindowFunction,
+    ProcessFunction,
     ProcessWindowFunction,
     WindowFunction,
 )
@@ -31,6 +32,7 @@ from spry.datastream.window import (
     DeltaTrigger,
     DynamicEventTimeSessionWindows,
     EventTimeSessionWindows,
+    EventTimeTrigger,
     GlobalWindows,
     ProcessingTimeSessionWindows,
     PurgingTrigger,
@@ -136,9 +138,45 @@ class _Ticks:
     def cancel(self) -> None: ...
 
 
+@pytest.mark.parametrize("windows", [GlobalWindows.create(), CountTumblingWindowAssigner.of(2)])
+def test_results_of_windows_without_an_end_have_no_time(windows: Any) -> None:
+    results = numbers().key_by(lambda value: value).window(windows).reduce(keep)
+    with pytest.raises(InvalidProgramError, match=r"their results have no time: call assign_timestamps_and_watermarks"):
+        results.map(lambda value: value).window_all(EVENTS)
+    results.assign_timestamps_and_watermarks(BY_VALUE).window_all(EVENTS)
+    results.window_all(CLOCK)
+
+
 def test_timers_need_a_key() -> None:
     with pytest.raises(InvalidProgramError, match=r"call key_by\(\.\.\.\) before process\(\.\.\.\)"):
         numbers().process(Timers())
+    with pytest.raises(InvalidProgramError, match="SetsTimers has timers, but timers belong to keys"):
+        numbers().process(SetsTimers())
+    numbers().key_by(lambda value: value).process(SetsTimers())
+
+
+class SetsTimers(ProcessFunction):
+    def process_element(self, value: Any, ctx: Any) -> Any:
+        ctx.timer_service().register_event_time_timer(value)
+
+
+class CannotMerge(EventTimeTrigger):
+    def can_merge(self) -> bool:
+        return False
+
+
+class Own(EventTimeSessionWindows):
+    """Sessions whose default trigger cannot merge."""
+
+    def get_default_trigger(self, env: Any) -> Any:
+        return CannotMerge()
+
+
+def test_the_default_trigger_of_windows_that_merge_must_be_able_to() -> None:
+    windows = numbers().key_by(lambda value: value).window(Own(10))
+    with pytest.raises(InvalidProgramError, match="needs can_merge"):
+        windows.reduce(keep)
+    windows.trigger(EventTimeTrigger()).reduce(keep)
 
 
 @pytest.mark.parametrize(

@@ -120,3 +120,43 @@ def test_cancelling_does_not_give_up(monkeypatch: pytest.MonkeyPatch) -> None:
     while any(thread.name.startswith("canceller") for thread in threading.enumerate()):
         assert time.monotonic() < deadline, "the thread that cancels ends with the job"
         time.sleep(0.01)
+
+
+class Alarm:
+    """Notes how long the job master would sleep."""
+
+    def __init__(self) -> None:
+        self.waits: list[float] = []
+
+    def wait(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+
+@pytest.mark.parametrize(
+    ("timers", "pause", "expected"),
+    [
+        ([], 20.0, 20.0),
+        ([None, None], 20.0, 20.0),
+        ([5_000], 20.0, 5.0),
+        ([9_000, None, 2_500], 20.0, 2.5),
+        ([60_000], 20.0, 20.0),
+        ([-3_000], 20.0, None),
+        ([5_000], 0.0, None),
+    ],
+)
+def test_an_idle_job_sleeps_until_its_next_timer(
+    monkeypatch: pytest.MonkeyPatch, timers: list[int | None], pause: float, expected: float | None
+) -> None:
+    """Timers are in ms from now here."""
+    now = 1_700_000_000.0
+    monkeypatch.setattr(job_master.time, "time", lambda: now)
+    master = JobMaster.__new__(JobMaster)
+    alarm = Alarm()
+    master._cancelling = False
+    master._wake = alarm  # type: ignore[assignment]
+    reports = [
+        SlotReport(slot, 1, 1, next_timer=None if timer is None else int(now * 1000) + timer)
+        for slot, timer in enumerate(timers)
+    ]
+    master._pause(reports, pause)
+    assert alarm.waits == ([] if expected is None else [pytest.approx(expected)])

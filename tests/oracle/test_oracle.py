@@ -25,6 +25,7 @@ ON_SPARK = [
     "side_output_keyed",
     "state_map",
     "top_n",
+    "watermarks_idle_input",
     "trigger_own_session",
     "window_all_process",
 ]

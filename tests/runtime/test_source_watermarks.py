@@ -10,6 +10,7 @@ import pytest
 
 from spry.common import Duration, Types, WatermarkStrategy
 from spry.common.elements import MAX_WATERMARK, MIN_TIMESTAMP, Watermark
+from spry.common.errors import JobExecutionError
 from spry.common.source import (
     Boundedness,
     InputStatus,
@@ -292,3 +293,74 @@ def test_splits_that_are_ahead_pause() -> None:
     assert [value for value in result if value[0] == "a"] == ["a100"]
     assert len(result) > 3
     job.close()
+
+
+def test_splits_resume_when_there_is_nobody_to_wait_for() -> None:
+    """Waiting does not make a split idle; and when the other falls silent, it goes on."""
+
+    class FallsSilent(Pausing):
+        def __init__(self, polls: Polls) -> None:
+            super().__init__(polls)
+            self.left["b"] = [10, 20]
+
+        def poll_next(self, output: ReaderOutput) -> InputStatus:
+            super().poll_next(output)
+            return InputStatus.NOTHING_AVAILABLE if self.left["a"] else InputStatus.END_OF_INPUT
+
+    env, job = program(1)
+    strategy = aligned(0).with_idleness(Duration.of_seconds(1))
+    result = job.collect(env.from_source(Script(["a", "b"], [], FallsSilent), strategy, "script"))
+    job.start()
+    for _ in range(60):
+        if job.finished:
+            break
+        job.clock.advance(300)
+        job.step(max_records=2)
+    job.close()
+    assert [value for value in result if value[0] == "a"] == [f"a{100 * n}" for n in range(1, 10)]
+
+
+def test_a_source_that_waits_has_nothing_to_do() -> None:
+    """Else its job would run one epoch after the other for nothing."""
+    env, job = program(1)
+    silent = env.from_source(Script(["s"], [[("s", 1)], *[[]] * 50]), aligned(0), "silent")
+    ahead = env.from_source(ticks("f", 100), aligned(0), "ahead")
+    job.collect(silent.union(ahead))
+    job.start()
+    backlogs = []
+    for _ in range(8):
+        for report in job.step(max_records=1):
+            backlogs += [vertex.backlog for vertex in report.vertices if vertex.watermark == 100]
+    job.close()
+    assert backlogs
+    assert not any(backlogs[1:])
+
+
+class Says(WatermarkGenerator):
+    """Emits what it is told."""
+
+    def __init__(self, watermark: Any) -> None:
+        self.watermark = watermark
+
+    def on_event(self, event: Any, event_timestamp: int, output: WatermarkOutput) -> None:
+        output.emit_watermark(self.watermark)
+
+    def on_periodic_emit(self, output: WatermarkOutput) -> None:
+        output.emit_watermark(self.watermark)
+
+
+def test_a_time_stands_for_a_watermark() -> None:
+    env, job = program(1)
+    strategy = WatermarkStrategy.for_generator(lambda: Says(7))
+    result = job.collect(env.from_collection([1, 2]).assign_timestamps_and_watermarks(strategy).process(Look()))
+    job.run()
+    assert result == [(1, None), (2, 7)]
+
+
+@pytest.mark.parametrize("watermark", [True, None, 1.5, "7"])
+def test_what_is_no_watermark_is_refused(watermark: Any) -> None:
+    env, job = program(1)
+    strategy = WatermarkStrategy.for_generator(lambda: Says(watermark))
+    job.collect(env.from_collection([1, 2]).assign_timestamps_and_watermarks(strategy))
+    with pytest.raises(JobExecutionError, match="emit_watermark takes a Watermark, or its time in ms, not"):
+        job.run()

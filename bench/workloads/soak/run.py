@@ -162,7 +162,7 @@ class Probe:
         return dict(names.most_common(20))
 
     def instances(self) -> dict[str, int]:
-        """How many live objects of each class the JVM has."""
+        """How many live objects of each class the JVM has, of those that it has many of."""
         jvm, array = self._context._jvm, self._context._gateway.new_array
         signature, arguments = array(jvm.java.lang.String, 1), array(jvm.java.lang.Object, 1)
         signature[0] = "[Ljava.lang.String;"
@@ -174,7 +174,9 @@ class Probe:
         interface = jvm.java.lang.Class.forName("javax.management.MBeanServerConnection")
         method = next(each for each in interface.getMethods() if each.getName() == "invoke")
         text = str(method.invoke(jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer(), call))
-        return {match[2]: int(match[1]) for match in re.finditer(r"^\s*\d+:\s+(\d+)\s+\d+\s+(\S+)", text, re.MULTILINE)}
+        found = re.finditer(r"^\s*\d+:\s+(\d+)\s+\d+\s+(\S+)", text, re.MULTILINE)
+        # What is kept of each look counts as the driver's own memory, so only what matters is.
+        return {match[2]: int(match[1]) for match in found if int(match[1]) > NOISE}
 
     def _objects(self) -> int:
         """Objects of the JVM that the driver's Python holds on to."""

@@ -19,6 +19,7 @@ from spry.runtime.timestamps_and_watermarks import (
     TimestampsAndWatermarks,
     WatermarkOutputMultiplexer,
     watermark_interval,
+    watermark_time,
 )
 
 __all__ = ["Budget", "RunningSourceBase", "RunningSourceOperator"]
@@ -78,6 +79,7 @@ class RunningSourceBase(Operator):
         left = budget.records
         while not self.ended:
             if self._is_ahead:
+                self.backlog = False  # There may be more to read, but not now.
                 return
             start = monotonic()
             count, status = self.poll(min(self._batch, left))
@@ -169,7 +171,7 @@ class _SourceWatermarks(WatermarkOutput):
         self._operator = operator
 
     def emit_watermark(self, watermark: Watermark) -> None:
-        self._operator.emit_watermark(watermark.timestamp)
+        self._operator.emit_watermark(watermark_time(watermark))
 
     def mark_idle(self) -> None:
         self._operator.set_idle(True)
@@ -335,19 +337,19 @@ class RunningSourceOperator(RunningSourceBase):
         """Splits that are ahead of the limit pause, if the reader can do that; else the reader as a whole waits."""
         super().align(limit)
         reader = self._reader
-        if (
-            limit is None
-            or reader is None
-            or type(reader).pause_or_resume_splits is SourceReader.pause_or_resume_splits
-        ):
+        if reader is None or type(reader).pause_or_resume_splits is SourceReader.pause_or_resume_splits:
             return
-        ahead = {split_id for split_id, watermark in self._out.splits_by_watermark().items() if watermark > limit}
+        ahead: set[str] = set()
+        if limit is not None:
+            ahead = {split_id for split_id, watermark in self._out.splits_by_watermark().items() if watermark > limit}
         if ahead != self._paused:
             reader.pause_or_resume_splits(sorted(ahead - self._paused), sorted(self._paused - ahead))
             self._paused = ahead
 
     def on_processing_time(self, now: int) -> None:
-        for time in list(self._out.times.values()):
+        for split_id, time in list(self._out.times.items()):
+            if self._is_ahead or split_id in self._paused:
+                time.wait()
             time.on_processing_time(now)
 
     def next_timer(self) -> int | None:

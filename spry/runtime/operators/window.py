@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spry.common.operators import WindowOperator
+from spry.common.optional_methods import has_method
 from spry.common.plan import OperatorPlan
 from spry.common.triggers import EventTimeTrigger, ProcessingTimeTrigger
 from spry.common.window_assigners import (
@@ -15,7 +16,7 @@ from spry.common.window_assigners import (
 )
 from spry.runtime.context import SubtaskContext
 from spry.runtime.windows.aligned import RunningAlignedWindowOperator
-from spry.runtime.windows.base import RunningWindowBase, clear_of
+from spry.runtime.windows.base import RunningWindowBase
 from spry.runtime.windows.fold import create_fold
 from spry.runtime.windows.general import RunningGeneralWindowOperator
 from spry.runtime.windows.panes import RunningPaneWindowOperator
@@ -61,5 +62,5 @@ def shares_panes(description: WindowOperator) -> bool:
         and assigner.size >= _WINDOWS_WORTH_SHARING * assigner.slide
         and description.aggregation is not None
         and create_fold(description.aggregation).can_merge
-        and clear_of(description.function) is None
+        and not has_method(description.function, "clear")
     )

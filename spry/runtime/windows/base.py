@@ -11,6 +11,7 @@ from spry.common.context import KeyedStateStore
 from spry.common.elements import MAX_WATERMARK, MIN_TIMESTAMP, NO_TIMESTAMP
 from spry.common.errors import InvalidProgramError
 from spry.common.operators import WindowOperator
+from spry.common.optional_methods import has_method
 from spry.common.output_tag import OutputTag
 from spry.common.plan import OperatorPlan
 from spry.common.state import (
@@ -28,7 +29,7 @@ from spry.runtime.keyed_state import HeapKeyedState, KeyContext
 from spry.runtime.operators.base import Operator, user_method
 from spry.runtime.windows.fold import create_fold
 
-__all__ = ["RunningWindowBase", "StateStore", "clear_of"]
+__all__ = ["RunningWindowBase", "StateStore"]
 
 
 class StateStore(KeyedStateStore):
@@ -96,12 +97,6 @@ class _WindowContext:
         self._operator.output.emit_side(tag.tag_id, [detach(value)], [stamp])
 
 
-def clear_of(function: Any) -> Callable[[Any], Any] | None:
-    """The window function's ``clear``, if it has one of its own."""
-    clear = getattr(function, "clear", None)
-    return None if clear is None or getattr(clear, "is_missing", False) else clear
-
-
 class RunningWindowBase(Operator):
     """Takes elements in, and gives a result per window."""
 
@@ -128,7 +123,9 @@ class RunningWindowBase(Operator):
         self.window_context = _WindowContext(self, context, merging)
         self._function = description.function
         self._call = self._window_call()
-        self._forget = clear_of(self._function)
+        self._forget: Callable[[Any], Any] | None = (
+            self._function.clear if has_method(self._function, "clear") else None
+        )
         self._enforce = compile_enforcer(plan.type_info) if plan.type_info is not None else None
         self._values: list[Any] = []
         self._stamps: list[int] = []

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+from spry.common.optional_methods import has_method
 from spry.common.type_checks import compile_enforcer
 from spry.common.typeinfo import TypeInformation
 from spry.runtime.blocks import detach
@@ -109,7 +110,7 @@ class _Aggregation(Fold):
     def __init__(self, function: Any) -> None:
         self._create = function.create_accumulator
         self._add = function.add
-        self._merge = function.merge if has_merge(function) else None
+        self._merge = function.merge if has_method(function, "merge") else None
         self.result = function.get_result  # type: ignore[method-assign]
         self.can_merge = self._merge is not None
 
@@ -128,12 +129,6 @@ class _Aggregation(Fold):
 
     def write_add(self, g: CodeWriter, place: str, value: str) -> str:
         return f"{place} = {g.bind(self._add, 'add')}({value}, {place})"
-
-
-def has_merge(function: Any) -> bool:
-    """Whether an AggregateFunction says how two accumulators become one."""
-    merge = getattr(type(function), "merge", None)
-    return merge is not None and not getattr(merge, "is_missing", False)
 
 
 def create_fold(aggregation: Any, row_type: TypeInformation | None = None) -> Fold:

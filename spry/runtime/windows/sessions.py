@@ -101,18 +101,17 @@ class RunningSessionWindowOperator(RunningWindowBase):
                 if stamp + self.lateness <= self.watermark:
                     self.drop_late(value, stamp)
                 return
-            session = _Session(key, start, end, self.fold.first(value))
+            session, new = _Session(key, start, end, self.fold.first(value)), True
             self._keep(session)
         else:
             session = self._merge(touched, start, end)
             session.contents = self.fold.add(session.contents, value)
-        if session.end - 1 <= self.watermark:
-            session.fired = True
-            self._schedule(session, session.end - 1 + self.lateness)
+            new = session not in touched
+        session.fired = session.end - 1 <= self.watermark
+        if new:
+            self._schedule(session, session.end - 1 + (self.lateness if session.fired else 0))
+        if session.fired:
             self.fire(key, TimeWindow(session.start, session.end), self.fold.copy(session.contents))
-        elif not touched or session.fired:
-            session.fired = False
-            self._schedule(session, session.end - 1)
 
     def _merge(self, touched: list[_Session], start: int, end: int) -> _Session:
         """The sessions as one that also covers this time. A session that covers it already stays as it is."""
@@ -121,7 +120,6 @@ class RunningSessionWindowOperator(RunningWindowBase):
         if len(touched) == 1 and covers == (first.start, first.end):
             return first
         merged = _Session(first.key, *covers, first.contents)
-        merged.fired = True  # Until it is scheduled.
         for session in touched:
             self._drop(session)
             if session is not first:

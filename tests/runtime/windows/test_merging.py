@@ -85,6 +85,19 @@ def test_a_late_element_that_a_session_still_takes_in_is_not_late(trigger: Any) 
         assert sessions(harness) == [("a", 1, 22, [1, 2, 3])]
 
 
+def test_late_elements_do_not_pile_up_timers() -> None:
+    with OperatorHarness(window(GAP, Bounds(), allowed_lateness=100)) as harness:
+        harness.push_timestamped((("a", 0), 0))
+        harness.watermark(50)
+        for number in range(1, 200):
+            harness.push_timestamped((("a", number), number % 2))
+        assert len(harness.values()) == 200
+        operator: Any = harness.subtask.chain.operators[0]
+        assert len(operator._timers) <= 3
+        harness.watermark(111)
+        assert not operator._sessions
+
+
 @each_operator
 def test_a_session_that_has_fired_may_grow_within_the_lateness(trigger: Any) -> None:
     with OperatorHarness(window(GAP, Bounds(), trigger=trigger, allowed_lateness=10)) as harness:
