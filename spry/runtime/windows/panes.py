@@ -16,7 +16,6 @@ from spry.common.plan import OperatorPlan
 from spry.common.window import TimeWindow, window_start
 from spry.runtime.blocks import detach
 from spry.runtime.context import SubtaskContext
-from spry.runtime.failures import OperatorFailure
 from spry.runtime.windows.aligned import RunningAlignedWindowOperator, Table
 from spry.runtime.windows.fold import Fold
 
@@ -30,10 +29,12 @@ class PaneQueue:
     *newer* ones there is one running merge. When the older ones are used up, the newer ones become the older.
     """
 
-    __slots__ = ("_fold", "_merged", "_newer", "_older")
+    __slots__ = ("_fold", "_merged", "_newer", "_older", "oldest")
 
     def __init__(self, fold: Fold) -> None:
         self._fold = fold
+        self.oldest = 0
+        """The first pane in the queue, if there is one."""
         self._older: list[tuple[int, Any]] = []
         self._newer: list[tuple[int, Any]] = []
         self._merged: Any = None
@@ -45,6 +46,8 @@ class PaneQueue:
         """A pane that is later than all in the queue. Its contents stay as they are."""
         fold = self._fold
         own = fold.copy(contents)
+        if not self:
+            self.oldest = pane
         self._merged = fold.merge(self._merged, own) if self._newer else own
         self._newer.append((pane, contents))
 
@@ -53,7 +56,11 @@ class PaneQueue:
         older, fold = self._older, self._fold
         while older and older[-1][0] < before:
             older.pop()
-        if older or not self._newer or self._newer[0][0] >= before:
+        if older:
+            self.oldest = older[-1][0]
+            return
+        if not self._newer or self._newer[0][0] >= before:
+            self.oldest = self._newer[0][0] if self._newer else 0
             return
         merged: Any = None
         for pane, contents in reversed(self._newer):
@@ -63,6 +70,7 @@ class PaneQueue:
             merged = fold.merge(own, fold.copy(merged)) if older else own
             older.append((pane, merged))
         self._newer, self._merged = [], None
+        self.oldest = older[-1][0] if older else 0
 
     def merged(self) -> Any:
         """The contents of all panes in the queue."""
@@ -164,19 +172,24 @@ class RunningPaneWindowOperator(RunningAlignedWindowOperator):
                         queue = queues[key] = PaneQueue(fold)
                     queue.push(pane, contents)
             for key in self._outdated:
-                queues[key] = self._queue(key, start, end)
+                queue = self._queue(key, start, end)
+                if queue:
+                    queues[key] = queue
+                else:
+                    queues.pop(key, None)
             self._outdated.clear()
             self._fired_until = end
+            table: Table = {}
             for key, queue in list(queues.items()):
-                queue.expire(start)
-                if queue:
-                    self.fire(key, window, queue.merged())
-                else:
-                    del queues[key]
-        except OperatorFailure:
-            raise
+                if queue.oldest < start:
+                    queue.expire(start)
+                    if not queue:
+                        del queues[key]
+                        continue
+                table[key] = queue.merged()
         except (Exception, SystemExit) as error:
             raise self.failure(error, key, window) from None
+        self._fire_all(start, table, False)
 
     def _is_over(self, start: int, now: int) -> bool:
         return window_start(start, self.offset, self.slide) + self.size - 1 + self.lateness <= now
