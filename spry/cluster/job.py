@@ -213,6 +213,8 @@ class SparkJob:
         cause = getattr(error, "java_exception", None)
         if cause is not None:
             text = str(cause.getMessage() or cause.toString())
+        elif "Trace:" not in text:  # Java has neither answered nor said what went wrong.
+            return SlotLostError(f"Spark's Java process is gone: {text}")
         if re.search("SparkContext (was shut down|has been shutdown)|stopped SparkContext", text):
             return SlotLostError("Spark was stopped while the job was running")
         if "cancelled" in text:
