@@ -121,7 +121,17 @@ class Trigger(ABC, Generic[T, W]):
         return f"{type(self).__name__}()"
 
 
-class EventTimeTrigger(Trigger[Any, Any]):
+class _BuiltInTrigger(Trigger[Any, Any]):
+    """Does nothing when a time comes, unless it says otherwise."""
+
+    def on_processing_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
+        return TriggerResult.CONTINUE
+
+    def on_event_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
+        return TriggerResult.CONTINUE
+
+
+class EventTimeTrigger(_BuiltInTrigger):
     """Fires when the watermark passes the end of the window; for late elements at once."""
 
     @staticmethod
@@ -133,9 +143,6 @@ class EventTimeTrigger(Trigger[Any, Any]):
         if window.max_timestamp() <= ctx.get_current_watermark():
             return TriggerResult.FIRE
         ctx.register_event_time_timer(window.max_timestamp())
-        return TriggerResult.CONTINUE
-
-    def on_processing_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
         return TriggerResult.CONTINUE
 
     def on_event_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
@@ -152,7 +159,7 @@ class EventTimeTrigger(Trigger[Any, Any]):
         ctx.delete_event_time_timer(window.max_timestamp())
 
 
-class ProcessingTimeTrigger(Trigger[Any, Any]):
+class ProcessingTimeTrigger(_BuiltInTrigger):
     """Fires when the clock passes the end of the window."""
 
     @staticmethod
@@ -166,9 +173,6 @@ class ProcessingTimeTrigger(Trigger[Any, Any]):
 
     def on_processing_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
         return TriggerResult.FIRE
-
-    def on_event_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
-        return TriggerResult.CONTINUE
 
     def can_merge(self) -> bool:
         return True
@@ -190,7 +194,7 @@ def _interval(owner: str, interval: Any) -> int:
     return millis
 
 
-class _ContinuousTrigger(Trigger[Any, Any]):
+class _ContinuousTrigger(_BuiltInTrigger):
     """Fires at every multiple of the interval; remembers per window when it does so next."""
 
     def __init__(self, interval: int) -> None:
@@ -266,9 +270,6 @@ class ContinuousEventTimeTrigger(_ContinuousTrigger):
             self._schedule(time, time + 1, window, ctx, ctx.register_event_time_timer)
         return TriggerResult.FIRE
 
-    def on_processing_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
-        return TriggerResult.CONTINUE
-
     def on_merge(self, window: Any, ctx: Trigger.OnMergeContext) -> None:
         self._merge(ctx, ctx.register_event_time_timer)
 
@@ -288,9 +289,6 @@ class ContinuousProcessingTimeTrigger(_ContinuousTrigger):
         self._start(ctx.get_current_processing_time(), window, ctx, ctx.register_processing_time_timer)
         return TriggerResult.CONTINUE
 
-    def on_event_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
-        return TriggerResult.CONTINUE
-
     def on_processing_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
         if not self._is_due(time, ctx):
             return TriggerResult.CONTINUE
@@ -304,7 +302,7 @@ class ContinuousProcessingTimeTrigger(_ContinuousTrigger):
         self._clear(ctx, ctx.delete_processing_time_timer)
 
 
-class CountTrigger(Trigger[Any, Any]):
+class CountTrigger(_BuiltInTrigger):
     """Fires at every so many elements of a window."""
 
     def __init__(self, window_size: int) -> None:
@@ -326,12 +324,6 @@ class CountTrigger(Trigger[Any, Any]):
         seen.clear()
         return TriggerResult.FIRE
 
-    def on_processing_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
-        return TriggerResult.CONTINUE
-
-    def on_event_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
-        return TriggerResult.CONTINUE
-
     def can_merge(self) -> bool:
         return True
 
@@ -349,7 +341,7 @@ def _add(a: int, b: int) -> int:
     return a + b
 
 
-class DeltaTrigger(Trigger[Any, Any]):
+class DeltaTrigger(_BuiltInTrigger):
     """Fires when an element differs by more than the threshold from the one that it fired at last.
 
     >>> DeltaTrigger.of(10, lambda old, new: new["km"] - old["km"])
@@ -381,12 +373,6 @@ class DeltaTrigger(Trigger[Any, Any]):
             return TriggerResult.FIRE
         return TriggerResult.CONTINUE
 
-    def on_processing_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
-        return TriggerResult.CONTINUE
-
-    def on_event_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
-        return TriggerResult.CONTINUE
-
     def clear(self, window: Any, ctx: Trigger.TriggerContext) -> None:
         ctx.get_partitioned_state(self._last).clear()
 
@@ -394,16 +380,10 @@ class DeltaTrigger(Trigger[Any, Any]):
         return f"DeltaTrigger({self.threshold})"
 
 
-class NeverTrigger(Trigger[Any, Any]):
+class NeverTrigger(_BuiltInTrigger):
     """Never fires: the default of global windows."""
 
     def on_element(self, element: Any, timestamp: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
-        return TriggerResult.CONTINUE
-
-    def on_processing_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
-        return TriggerResult.CONTINUE
-
-    def on_event_time(self, time: int, window: Any, ctx: Trigger.TriggerContext) -> TriggerResult:
         return TriggerResult.CONTINUE
 
     def can_merge(self) -> bool:

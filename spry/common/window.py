@@ -19,6 +19,7 @@ __all__ = [
     "TimeWindowSerializer",
     "Window",
     "window_start",
+    "window_starts",
 ]
 
 MAX_TIMESTAMP = 2**63 - 1
@@ -41,6 +42,15 @@ def window_start(timestamp: int, offset: int, size: int) -> int:
     (10, -5, 8)
     """
     return timestamp - (timestamp - offset) % size
+
+
+def window_starts(timestamp: int, offset: int, size: int, slide: int) -> range:
+    """The starts of the windows of this size, one every slide, that the timestamp is in; the latest first.
+
+    >>> list(window_starts(12, 0, 10, 5)), list(window_starts(12, 0, 2, 5)), list(window_starts(11, 0, 2, 5))
+    ([10, 5], [], [10])
+    """
+    return range(window_start(timestamp, offset, slide), timestamp - size, -slide)
 
 
 class TimeWindow(Window):

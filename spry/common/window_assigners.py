@@ -9,7 +9,7 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable
 from enum import Enum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from spry.common.serializer import TypeSerializer
 from spry.common.state import ValueStateDescriptor
@@ -31,6 +31,7 @@ from spry.common.window import (
     TimeWindowSerializer,
     Window,
     window_start,
+    window_starts,
 )
 
 __all__ = [
@@ -60,6 +61,10 @@ def _millis(owner: str, name: str, length: Any) -> int:
     if isinstance(length, Time | Duration):
         return length.to_milliseconds()
     raise TypeError(f"{owner}: {name} must be a Time such as Time.seconds(5) (or a Duration), not {length!r}")
+
+
+def _millis_or_0(owner: str, name: str, length: Any) -> int:
+    return 0 if length is None else _millis(owner, name, length)
 
 
 def _positive(owner: str, name: str, millis: Any) -> int:
@@ -142,10 +147,50 @@ class WindowStagger(Enum):
         return max(0, now - window_start(now, 0, size)) if self is WindowStagger.NATURAL else 0
 
 
-# Time windows
+# By which time windows go
 
 
-class _TumblingWindows(WindowAssigner[Any, TimeWindow]):
+class _InEventTime(WindowAssigner[Any, TimeWindow]):
+    """Windows that go by the elements' timestamps."""
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
+        return EventTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        return True
+
+    @staticmethod
+    def _time(timestamp: int, context: WindowAssigner.WindowAssignerContext) -> int:
+        return timestamp
+
+
+class _ByTheClock(WindowAssigner[Any, TimeWindow]):
+    """Windows that go by the machine's clock."""
+
+    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
+        return ProcessingTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        return False
+
+    @staticmethod
+    def _time(timestamp: int, context: WindowAssigner.WindowAssignerContext) -> int:
+        return context.get_current_processing_time()
+
+
+class _TimeWindows(WindowAssigner[Any, TimeWindow]):
+    """Windows that are stretches of time, by one time or the other."""
+
+    _time: Callable[[int, Any], int]
+
+    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
+        return TimeWindowSerializer()
+
+
+# Tumbling and sliding windows
+
+
+class _TumblingWindows(_TimeWindows):
     def __init__(self, size: int, offset: int = 0, window_stagger: WindowStagger = WindowStagger.ALIGNED) -> None:
         owner = type(self).__name__
         self.size = _positive(owner, "size", size)
@@ -155,152 +200,75 @@ class _TumblingWindows(WindowAssigner[Any, TimeWindow]):
         self.stagger = window_stagger
         self._stagger_offset: int | None = None
 
-    def start_of(self, timestamp: int, now: int) -> int:
-        """The start of the window that the timestamp is in."""
+    @classmethod
+    def of(
+        cls,
+        size: Time | Duration,
+        offset: Time | Duration | None = None,
+        window_stagger: WindowStagger = WindowStagger.ALIGNED,
+    ) -> Self:
+        """Windows of this size.
+
+        :param offset: Where they start: ``Time.hours(-8)`` makes days begin at midnight in UTC+8.
+        :param window_stagger: Whether the windows of different subtasks start at different times.
+        """
+        owner = f"{cls.__name__}.of"
+        return cls(_millis(owner, "size", size), _millis_or_0(owner, "offset", offset), window_stagger)
+
+    def assign_windows(
+        self, element: Any, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[TimeWindow]:
         if self._stagger_offset is None:
-            self._stagger_offset = self.stagger.offset(now, self.size)
-        return window_start(timestamp, (self.offset + self._stagger_offset) % self.size, self.size)
-
-    def _window(self, timestamp: int, now: int) -> TimeWindow:
-        start = self.start_of(timestamp, now)
-        return TimeWindow(start, start + self.size)
-
-    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
-        return TimeWindowSerializer()
+            self._stagger_offset = self.stagger.offset(context.get_current_processing_time(), self.size)
+        offset = (self.offset + self._stagger_offset) % self.size
+        start = window_start(self._time(timestamp, context), offset, self.size)
+        return [TimeWindow(start, start + self.size)]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.size}, {self.offset})"
 
 
-class TumblingEventTimeWindows(_TumblingWindows):
+class TumblingEventTimeWindows(_TumblingWindows, _InEventTime):
     """Windows of equal size side by side, in event time.
 
     >>> TumblingEventTimeWindows.of(Time.seconds(10))
     TumblingEventTimeWindows(10000, 0)
     """
 
-    @staticmethod
-    def of(
-        size: Time | Duration,
-        offset: Time | Duration | None = None,
-        window_stagger: WindowStagger = WindowStagger.ALIGNED,
-    ) -> TumblingEventTimeWindows:
-        """Windows of this size.
 
-        :param offset: Where they start: ``Time.hours(-8)`` makes days begin at midnight in UTC+8.
-        :param window_stagger: Whether the windows of different subtasks start at different times.
-        """
-        owner = "TumblingEventTimeWindows.of"
-        return TumblingEventTimeWindows(
-            _millis(owner, "size", size), 0 if offset is None else _millis(owner, "offset", offset), window_stagger
-        )
-
-    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        return [self._window(timestamp, context.get_current_processing_time())]
-
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        return EventTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        return True
-
-
-class TumblingProcessingTimeWindows(_TumblingWindows):
+class TumblingProcessingTimeWindows(_TumblingWindows, _ByTheClock):
     """Windows of equal size side by side, by the machine's clock."""
 
-    @staticmethod
-    def of(
-        size: Time | Duration,
-        offset: Time | Duration | None = None,
-        window_stagger: WindowStagger = WindowStagger.ALIGNED,
-    ) -> TumblingProcessingTimeWindows:
-        """Windows of this size; see :meth:`TumblingEventTimeWindows.of`."""
-        owner = "TumblingProcessingTimeWindows.of"
-        return TumblingProcessingTimeWindows(
-            _millis(owner, "size", size), 0 if offset is None else _millis(owner, "offset", offset), window_stagger
-        )
 
-    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        now = context.get_current_processing_time()
-        return [self._window(now, now)]
-
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        return ProcessingTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        return False
-
-
-class _SlidingWindows(WindowAssigner[Any, TimeWindow]):
+class _SlidingWindows(_TimeWindows):
     def __init__(self, size: int, slide: int, offset: int = 0) -> None:
         owner = type(self).__name__
         self.size = _positive(owner, "size", size)
         self.slide = _positive(owner, "slide", slide)
         self.offset = _offset(owner, offset, slide)
 
-    def starts_of(self, timestamp: int) -> range:
-        """The starts of the windows that the timestamp is in, the latest first."""
-        return range(window_start(timestamp, self.offset, self.slide), timestamp - self.size, -self.slide)
+    @classmethod
+    def of(cls, size: Time | Duration, slide: Time | Duration, offset: Time | Duration | None = None) -> Self:
+        """Windows of this size that begin every slide."""
+        owner = f"{cls.__name__}.of"
+        return cls(_millis(owner, "size", size), _millis(owner, "slide", slide), _millis_or_0(owner, "offset", offset))
 
-    def _windows(self, timestamp: int) -> list[TimeWindow]:
-        size = self.size
-        return [TimeWindow(start, start + size) for start in self.starts_of(timestamp)]
-
-    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
-        return TimeWindowSerializer()
+    def assign_windows(
+        self, element: Any, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[TimeWindow]:
+        starts = window_starts(self._time(timestamp, context), self.offset, self.size, self.slide)
+        return [TimeWindow(start, start + self.size) for start in starts]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.size}, {self.slide}, {self.offset})"
 
 
-class SlidingEventTimeWindows(_SlidingWindows):
+class SlidingEventTimeWindows(_SlidingWindows, _InEventTime):
     """Windows of equal size, one per slide, in event time: an element is in several if the slide is shorter."""
 
-    @staticmethod
-    def of(
-        size: Time | Duration, slide: Time | Duration, offset: Time | Duration | None = None
-    ) -> SlidingEventTimeWindows:
-        """Windows of this size that begin every slide."""
-        owner = "SlidingEventTimeWindows.of"
-        return SlidingEventTimeWindows(
-            _millis(owner, "size", size),
-            _millis(owner, "slide", slide),
-            0 if offset is None else _millis(owner, "offset", offset),
-        )
 
-    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        return self._windows(timestamp)
-
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        return EventTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        return True
-
-
-class SlidingProcessingTimeWindows(_SlidingWindows):
+class SlidingProcessingTimeWindows(_SlidingWindows, _ByTheClock):
     """Windows of equal size, one per slide, by the machine's clock."""
-
-    @staticmethod
-    def of(
-        size: Time | Duration, slide: Time | Duration, offset: Time | Duration | None = None
-    ) -> SlidingProcessingTimeWindows:
-        """Windows of this size that begin every slide."""
-        owner = "SlidingProcessingTimeWindows.of"
-        return SlidingProcessingTimeWindows(
-            _millis(owner, "size", size),
-            _millis(owner, "slide", slide),
-            0 if offset is None else _millis(owner, "offset", offset),
-        )
-
-    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        return self._windows(context.get_current_processing_time())
-
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        return ProcessingTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        return False
 
 
 # Sessions
@@ -314,22 +282,37 @@ class SessionWindowTimeGapExtractor(ABC):
         """The gap in ms, more than 0."""
 
 
-class _SessionWindows(MergingWindowAssigner[Any, TimeWindow]):
+Gaps = SessionWindowTimeGapExtractor | Callable[[Any], int]
+"""What says the gap of an element."""
+
+
+class _SessionWindows(_TimeWindows, MergingWindowAssigner[Any, TimeWindow]):
     """Each element is a window as long as the gap; windows that overlap or touch merge."""
+
+    @abstractmethod
+    def gap_of(self, element: Any) -> int:
+        """The gap after an element."""
+
+    def assign_windows(
+        self, element: Any, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[TimeWindow]:
+        start = self._time(timestamp, context)
+        return [TimeWindow(start, start + self.gap_of(element))]
 
     def merge_windows(self, windows: Iterable[TimeWindow], callback: Any) -> None:
         TimeWindow.merge_windows(windows, callback)
-
-    def get_window_serializer(self) -> TypeSerializer[TimeWindow]:
-        return TimeWindowSerializer()
 
 
 class _FixedGap(_SessionWindows):
     def __init__(self, session_gap: int) -> None:
         self.gap = _positive(type(self).__name__, "gap", session_gap)
 
+    @classmethod
+    def with_gap(cls, size: Time | Duration) -> Self:
+        """Sessions that end after a pause of this length."""
+        return cls(_millis(f"{cls.__name__}.with_gap", "the gap", size))
+
     def gap_of(self, element: Any) -> int:
-        """The gap after an element."""
         return self.gap
 
     def __repr__(self) -> str:
@@ -337,7 +320,7 @@ class _FixedGap(_SessionWindows):
 
 
 class _DynamicGap(_SessionWindows):
-    def __init__(self, session_window_time_gap_extractor: SessionWindowTimeGapExtractor | Callable[[Any], int]) -> None:
+    def __init__(self, session_window_time_gap_extractor: Gaps) -> None:
         extractor = session_window_time_gap_extractor
         extract = getattr(extractor, "extract", extractor)
         if isinstance(extractor, type) or not callable(extract):
@@ -347,8 +330,12 @@ class _DynamicGap(_SessionWindows):
             )
         self.extract: Callable[[Any], int] = extract
 
+    @classmethod
+    def with_dynamic_gap(cls, extractor: Gaps) -> Self:
+        """Sessions whose elements say how long a pause ends them."""
+        return cls(extractor)
+
     def gap_of(self, element: Any) -> int:
-        """The gap after an element."""
         gap = self.extract(element)
         if isinstance(gap, bool) or not isinstance(gap, int):
             raise TypeError(f"the session gap must be a number of ms, not {gap!r}")
@@ -360,94 +347,30 @@ class _DynamicGap(_SessionWindows):
         return f"{type(self).__name__}()"
 
 
-class EventTimeSessionWindows(_FixedGap):
+class DynamicEventTimeSessionWindows(_DynamicGap, _InEventTime):
+    """Sessions in event time whose gap each element says."""
+
+
+class DynamicProcessingTimeSessionWindows(_DynamicGap, _ByTheClock):
+    """Sessions by the machine's clock whose gap each element says."""
+
+
+class EventTimeSessionWindows(_FixedGap, _InEventTime):
     """Sessions in event time: a session ends when nothing has come for as long as the gap."""
 
     @staticmethod
-    def with_gap(size: Time | Duration) -> EventTimeSessionWindows:
-        """Sessions that end after a pause of this length."""
-        return EventTimeSessionWindows(_millis("EventTimeSessionWindows.with_gap", "the gap", size))
-
-    @staticmethod
-    def with_dynamic_gap(
-        extractor: SessionWindowTimeGapExtractor | Callable[[Any], int],
-    ) -> DynamicEventTimeSessionWindows:
+    def with_dynamic_gap(extractor: Gaps) -> DynamicEventTimeSessionWindows:
         """Sessions whose elements say how long a pause ends them."""
         return DynamicEventTimeSessionWindows(extractor)
 
-    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        return [TimeWindow(timestamp, timestamp + self.gap)]
 
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        return EventTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        return True
-
-
-class ProcessingTimeSessionWindows(_FixedGap):
+class ProcessingTimeSessionWindows(_FixedGap, _ByTheClock):
     """Sessions by the machine's clock."""
 
     @staticmethod
-    def with_gap(size: Time | Duration) -> ProcessingTimeSessionWindows:
-        """Sessions that end after a pause of this length."""
-        return ProcessingTimeSessionWindows(_millis("ProcessingTimeSessionWindows.with_gap", "the gap", size))
-
-    @staticmethod
-    def with_dynamic_gap(
-        extractor: SessionWindowTimeGapExtractor | Callable[[Any], int],
-    ) -> DynamicProcessingTimeSessionWindows:
+    def with_dynamic_gap(extractor: Gaps) -> DynamicProcessingTimeSessionWindows:
         """Sessions whose elements say how long a pause ends them."""
         return DynamicProcessingTimeSessionWindows(extractor)
-
-    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        now = context.get_current_processing_time()
-        return [TimeWindow(now, now + self.gap)]
-
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        return ProcessingTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        return False
-
-
-class DynamicEventTimeSessionWindows(_DynamicGap):
-    """Sessions in event time whose gap each element says."""
-
-    @staticmethod
-    def with_dynamic_gap(
-        extractor: SessionWindowTimeGapExtractor | Callable[[Any], int],
-    ) -> DynamicEventTimeSessionWindows:
-        return DynamicEventTimeSessionWindows(extractor)
-
-    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        return [TimeWindow(timestamp, timestamp + self.gap_of(element))]
-
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        return EventTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        return True
-
-
-class DynamicProcessingTimeSessionWindows(_DynamicGap):
-    """Sessions by the machine's clock whose gap each element says."""
-
-    @staticmethod
-    def with_dynamic_gap(
-        extractor: SessionWindowTimeGapExtractor | Callable[[Any], int],
-    ) -> DynamicProcessingTimeSessionWindows:
-        return DynamicProcessingTimeSessionWindows(extractor)
-
-    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
-        now = context.get_current_processing_time()
-        return [TimeWindow(now, now + self.gap_of(element))]
-
-    def get_default_trigger(self, env: Any) -> Trigger[Any, TimeWindow]:
-        return ProcessingTimeTrigger()
-
-    def is_event_time(self) -> bool:
-        return False
 
 
 # Everything, and by count

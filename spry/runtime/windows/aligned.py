@@ -15,7 +15,7 @@ from typing import Any
 
 from spry.common.elements import NO_TIMESTAMP
 from spry.common.plan import OperatorPlan
-from spry.common.window import TimeWindow, window_start
+from spry.common.window import TimeWindow, window_start, window_starts
 from spry.runtime.blocks import detach
 from spry.runtime.codegen import CodeWriter, GeneratedFunction
 from spry.runtime.context import SubtaskContext
@@ -109,8 +109,7 @@ class RunningAlignedWindowOperator(RunningWindowBase):
 
     def _starts(self, timestamp: int) -> range:
         """The starts of the windows that the timestamp is in, the latest first."""
-        latest = window_start(timestamp, self.offset, self.slide)
-        return range(latest, timestamp - self.size, -self.slide)
+        return window_starts(timestamp, self.offset, self.size, self.slide)
 
     def _enter(self, value: Any, stamp: int) -> tuple[int, int, Any]:
         """The stretch of time around the timestamp whose elements are in the same windows, and these windows' tables.
