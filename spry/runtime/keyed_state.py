@@ -198,6 +198,9 @@ class HeapKeyedState:
 
     def state(self, descriptor: StateDescriptor) -> Any:
         """The state that a descriptor of any kind describes."""
+        known = self._states.get(getattr(descriptor, "name", ""))
+        if known is not None and known[0] is type(descriptor):
+            return known[1]  # Triggers ask for every element.
         creators: dict[type[StateDescriptor], Callable[[Any], Any]] = {
             ValueStateDescriptor: self.value_state,
             ListStateDescriptor: self.list_state,

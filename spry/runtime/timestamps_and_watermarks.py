@@ -65,7 +65,7 @@ class StreamWatermarks(WatermarkOutput):
 
 
 class _Part(WatermarkOutput):
-    """The watermarks of one split."""
+    """The watermarks of one split. The whole is brought up to date once per change, whatever that brings with it."""
 
     def __init__(self, whole: WatermarkOutputMultiplexer) -> None:
         self._whole = whole

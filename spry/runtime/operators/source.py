@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 from typing import Any
 
-from spry.common.elements import MAX_WATERMARK, MIN_TIMESTAMP, NO_TIMESTAMP, Watermark
+from spry.common.elements import MAX_WATERMARK, NO_TIMESTAMP, Watermark
 from spry.common.errors import InvalidProgramError
 from spry.common.plan import OperatorPlan, SourceEvents
 from spry.common.source import InputStatus, ReaderOutput, SourceReader, SourceReaderContext
@@ -16,10 +16,10 @@ from spry.common.watermark_strategy import WatermarkOutput, WatermarkStrategy
 from spry.runtime.context import SubtaskContext
 from spry.runtime.operators.base import Operator
 from spry.runtime.timestamps_and_watermarks import (
+    StreamWatermarks,
     TimestampsAndWatermarks,
     WatermarkOutputMultiplexer,
     watermark_interval,
-    watermark_time,
 )
 
 __all__ = ["Budget", "RunningSourceBase", "RunningSourceOperator"]
@@ -51,8 +51,9 @@ class RunningSourceBase(Operator):
         self.ended = False
         self.backlog = True
         self.records = 0
-        self._watermark = MIN_TIMESTAMP
-        self._idle = False
+        self.watermarks = StreamWatermarks(
+            lambda timestamp: self.output.emit_watermark(timestamp), lambda idle: self.output.emit_status(idle)
+        )
         self._batch = _FIRST_BATCH
         self._enforce = compile_enforcer(plan.type_info) if plan.type_info is not None else None
         self._limit: int | None = None
@@ -60,7 +61,7 @@ class RunningSourceBase(Operator):
     @property
     def watermark(self) -> int | None:
         """How far event time has come; None if the source is idle."""
-        return None if self._idle else self._watermark
+        return None if self.watermarks.idle else self.watermarks.last
 
     def align(self, limit: int | None) -> None:
         """Do not read on while the watermark is past the limit: the source's group has not come so far."""
@@ -68,7 +69,7 @@ class RunningSourceBase(Operator):
 
     @property
     def _is_ahead(self) -> bool:
-        return self._limit is not None and self._watermark > self._limit
+        return self._limit is not None and self.watermarks.last > self._limit
 
     @abstractmethod
     def poll(self, max_records: int) -> tuple[int, InputStatus]:
@@ -102,7 +103,7 @@ class RunningSourceBase(Operator):
         """No record follows: event time is over."""
         self.ended = True
         self.backlog = False
-        self.emit_watermark(MAX_WATERMARK)
+        self.watermarks.emit_watermark(Watermark(MAX_WATERMARK))
 
     def emit(self, values: Sequence[Any], timestamps: Sequence[int] | None) -> None:
         """Check and pass on a run of records. A source that emits is not idle."""
@@ -114,21 +115,8 @@ class RunningSourceBase(Operator):
 
     def pass_on(self, values: Sequence[Any], timestamps: Sequence[int] | None) -> None:
         """Pass on a run of records that have been checked."""
-        self.set_idle(False)
+        self.watermarks.mark_active()
         self.output.emit(values, timestamps)
-
-    def emit_watermark(self, timestamp: int) -> None:
-        """Event time has advanced. It never goes back: an earlier watermark changes nothing."""
-        if timestamp > self._watermark:
-            self.set_idle(False)
-            self._watermark = timestamp
-            self.output.emit_watermark(timestamp)
-
-    def set_idle(self, idle: bool) -> None:
-        """The source becomes idle or active."""
-        if idle is not self._idle:
-            self._idle = idle
-            self.output.emit_status(idle)
 
     def take_requests(self) -> tuple[int, tuple[Any, ...]]:
         """Split requests and events for the enumerator since the last call."""
@@ -162,22 +150,6 @@ class _ReaderContext(SourceReaderContext):
 
     def get_configuration(self) -> dict[str, str]:
         return dict(self._context.services.job.configuration)
-
-
-class _SourceWatermarks(WatermarkOutput):
-    """The watermarks of a source as a whole."""
-
-    def __init__(self, operator: RunningSourceBase) -> None:
-        self._operator = operator
-
-    def emit_watermark(self, watermark: Watermark) -> None:
-        self._operator.emit_watermark(watermark_time(watermark))
-
-    def mark_idle(self) -> None:
-        self._operator.set_idle(True)
-
-    def mark_active(self) -> None:
-        self._operator.set_idle(False)
 
 
 class _Output(ReaderOutput):
@@ -251,7 +223,7 @@ class _MainOutput(_Output):
     def __init__(self, operator: RunningSourceOperator, strategy: WatermarkStrategy | None) -> None:
         self._operator = operator
         self._strategy = strategy
-        watermarks = _SourceWatermarks(operator)
+        watermarks = operator.watermarks
         self._multiplexer = WatermarkOutputMultiplexer(watermarks)
         self._splits: dict[str, _Output] = {}
         self.times: dict[str | None, TimestampsAndWatermarks] = {}

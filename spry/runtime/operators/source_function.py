@@ -16,6 +16,7 @@ from spry.runtime.blocks import detach
 from spry.runtime.clock import Clock
 from spry.runtime.context import SubtaskContext
 from spry.runtime.operators.source import RunningSourceBase
+from spry.runtime.timestamps_and_watermarks import watermark_time
 
 __all__ = ["RunningSourceFunctionOperator"]
 
@@ -60,7 +61,7 @@ class _SourceContext:
 
     def emit_watermark(self, mark: Any) -> None:
         """Emit a watermark: a number in ms, or an object with ``timestamp``."""
-        self._put(Watermark(int(getattr(mark, "timestamp", mark))), NO_TIMESTAMP)
+        self._put(Watermark(watermark_time(mark)), NO_TIMESTAMP)
 
     def mark_as_temporarily_idle(self) -> None:
         """Hold no watermark back until the next record."""
@@ -148,10 +149,10 @@ class RunningSourceFunctionOperator(RunningSourceBase):
         for value, stamp in items:
             if value.__class__ is Watermark:
                 flush()
-                self.emit_watermark(value.timestamp)
+                self.watermarks.emit_watermark(value)
             elif value.__class__ is WatermarkStatus:
                 flush()
-                self.set_idle(True)
+                self.watermarks.mark_idle()
             else:
                 count += 1
                 values.append(value)

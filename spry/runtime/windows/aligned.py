@@ -70,7 +70,7 @@ class RunningAlignedWindowOperator(RunningWindowBase):
             self._loop.call(values, stamps)
         except OperatorFailure:
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise explain(error, self._loop, [self]) from None
         self.flush()
 
@@ -194,7 +194,7 @@ class RunningAlignedWindowOperator(RunningWindowBase):
             fired = len(values)
             try:
                 values.extend(map(self.detach, map(fold.result, table.values())))
-            except (Exception, SystemExit) as error:
+            except BaseException as error:
                 raise self.failure(error, list(table)[len(values) - fired], window) from None
             self._stamps.extend([window.end - 1] * len(table))
             return

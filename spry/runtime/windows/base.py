@@ -22,6 +22,7 @@ from spry.common.state import (
     ValueStateDescriptor,
 )
 from spry.common.type_checks import compile_enforcer
+from spry.common.window_assigners import MergingWindowAssigner
 from spry.runtime.blocks import detach
 from spry.runtime.context import SubtaskContext
 from spry.runtime.failures import OperatorFailure, cut_repr, explain
@@ -60,7 +61,7 @@ class _WindowContext:
     def __init__(self, operator: RunningWindowBase, context: SubtaskContext, merging: bool) -> None:
         self._operator = operator
         self._clock = context.services.clock
-        self._global = StateStore(context.keyed_state)
+        self._global = context
         self.current = KeyContext()
         self.states = HeapKeyedState(self.current)
         self._of_window = None if merging else StateStore(self.states)
@@ -119,8 +120,8 @@ class RunningWindowBase(Operator):
         self.clock = context.services.clock
         self.event_time: bool = description.assigner.is_event_time()
         self.lateness = description.allowed_lateness
-        merging = hasattr(description.assigner, "merge_windows")
-        self.window_context = _WindowContext(self, context, merging)
+        self.merging = isinstance(description.assigner, MergingWindowAssigner)
+        self.window_context = _WindowContext(self, context, self.merging)
         self._function = description.function
         self._call = self._window_call()
         self._forget: Callable[[Any], Any] | None = (
@@ -188,7 +189,7 @@ class RunningWindowBase(Operator):
         if self.description.aggregation is not None:
             try:
                 result = self.fold.result(contents)
-            except (Exception, SystemExit) as error:
+            except BaseException as error:
                 raise self.failure(error, key, window) from None
             if self._call is None:
                 self.keep_result(result, window.max_timestamp())
@@ -213,7 +214,7 @@ class RunningWindowBase(Operator):
                     self.keep_result(result, stamp)
         except OperatorFailure:
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise self.failure(error, key, window) from None
 
     def keep_result(self, result: Any, stamp: int) -> None:
@@ -233,7 +234,7 @@ class RunningWindowBase(Operator):
                 self._forget(self.window_context)
             except OperatorFailure:
                 raise
-            except (Exception, SystemExit) as error:
+            except BaseException as error:
                 raise self.failure(error, key, window) from None
 
     def _at(self, key: Any, window: Any) -> None:

@@ -91,7 +91,6 @@ class RunningGeneralWindowOperator(RunningWindowBase):
         self._trigger: Trigger[Any, Any] = description.trigger
         self._evictor: Evictor[Any, Any] | None = description.evictor
         self._evicted_fold = create_fold(description.aggregation, description.row_type)
-        self._merging = hasattr(self._assigner, "merge_windows")
         self._assigner_context = _AssignerContext(context)
         self._trigger_context = _TriggerContext(self)
         self._contents: dict[tuple[Any, Any], Any] = {}
@@ -111,7 +110,7 @@ class RunningGeneralWindowOperator(RunningWindowBase):
                 self._process(value, stamp)
         except OperatorFailure:
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise explain(error, None, [self], 0, cut_repr(value)) from None
         self.flush()
 
@@ -121,10 +120,10 @@ class RunningGeneralWindowOperator(RunningWindowBase):
         windows = list(self._assigner.assign_windows(value, stamp, self._assigner_context))
         taken = False
         for window in windows:
-            if self._merging:
+            if self.merging:
                 window = self._merge(key, window)
             if self._is_late(window):
-                if self._merging:
+                if self.merging:
                     self._retire(key, window)
                 continue
             taken = True
@@ -149,7 +148,7 @@ class RunningGeneralWindowOperator(RunningWindowBase):
             timers.register(cleanup, (key, window))
 
     def _place(self, key: Any, window: Any) -> tuple[Any, Any]:
-        return (key, self._sets[key].state_window(window)) if self._merging else (key, window)
+        return (key, self._sets[key].state_window(window)) if self.merging else (key, window)
 
     # Merging
 
@@ -256,7 +255,7 @@ class RunningGeneralWindowOperator(RunningWindowBase):
         self.watermark = MIN_TIMESTAMP
 
     def _on_timer(self, time: int, key: Any, window: Any, call: Any, cleaning: bool) -> None:
-        if self._merging and (key not in self._sets or self._sets[key].state_window(window) is None):
+        if self.merging and (key not in self._sets or self._sets[key].state_window(window) is None):
             return  # The window has merged into another since.
         self.context.key_context.key = key
         self._trigger_context.at(key, window)
@@ -266,7 +265,7 @@ class RunningGeneralWindowOperator(RunningWindowBase):
                 self._clear(key, window)
         except OperatorFailure:
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise self.failure(error, key, window) from None
 
     def _clear(self, key: Any, window: Any) -> None:
@@ -275,5 +274,5 @@ class RunningGeneralWindowOperator(RunningWindowBase):
         self._trigger_context.at(key, window)
         self._trigger.clear(window, self._trigger_context)
         self.forget(key, window)
-        if self._merging:
+        if self.merging:
             self._retire(key, window)

@@ -187,7 +187,7 @@ class RunningPaneWindowOperator(RunningAlignedWindowOperator):
                         del queues[key]
                         continue
                 table[key] = queue.merged()
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise self.failure(error, key, window) from None
         self._fire_all(start, table, False)
 

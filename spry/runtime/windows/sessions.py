@@ -59,7 +59,7 @@ class RunningSessionWindowOperator(RunningWindowBase):
             self._loop.call(values, repeat(NO_TIMESTAMP) if timestamps is None else timestamps)
         except OperatorFailure:
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise explain(error, self._loop, [self]) from None
         self.flush()
 
