@@ -24,7 +24,17 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-__all__ = ["install", "installed", "uninstall"]
+__all__ = [
+    "CACHE",
+    "CHECKPOINTS",
+    "FILES",
+    "INPUT_FORMATS",
+    "TTL",
+    "TWO_INPUTS",
+    "install",
+    "installed",
+    "uninstall",
+]
 
 _ROOT = "pyflink"
 
@@ -72,36 +82,40 @@ _MODULES = {
 }
 """PyFlink's module -> where Spry has what is in it."""
 
-# Why something is not there.
+# Why something is not there. What is missing of Spry's own objects is explained in the same words.
+
+CACHE = "streams that keep their records are not there yet; run the stream again"
+CHECKPOINTS = "checkpoints and state backends are not there yet; leave such settings out"
+FILES = "file formats other than lines of text are not there yet; read lines, and parse them in a map function"
+INPUT_FORMATS = "input formats are Java classes; implement Source in Python (docs/sources-and-sinks.md)"
+TTL = "state that expires is not there yet; clear state in a timer"
+TWO_INPUTS = "streams of two inputs (connect, joins, broadcast state) are not there yet"
 
 _ASYNC = "asynchronous functions are not there yet; a map function can call a service that open() connects to"
-_CHECKPOINTS = "checkpoints and state backends are not there yet; leave such settings out"
 _CONNECTORS = (
     "connectors for other systems are not there yet; write a Source or a Sink of your own in Python "
     "(docs/sources-and-sinks.md)"
 )
 _FILE_SINKS = "sinks that write files are not there yet; write a Sink or a SinkFunction of your own in Python"
-_FORMATS = "file formats other than lines of text are not there yet; read lines, and parse them in a map function"
 _INTERNAL = "it is internal to PyFlink"
 _JVM = "it is for Java objects, and there are none behind Spry's"
 _TABLE = "the Table API and SQL are not there yet; use the DataStream API"
-_TWO_INPUTS = "streams of two inputs (connect, joins, broadcast state) are not there yet"
 
 _SYSTEMS = ("cassandra", "dynamic_kafka", "elasticsearch", "jdbc", "kafka", "kinesis", "pulsar", "rabbitmq")
 _MISSING_MODULES = {
-    "pyflink.common.io": "input formats are Java classes; implement Source in Python (docs/sources-and-sinks.md)",
+    "pyflink.common.io": INPUT_FORMATS,
     "pyflink.common.utils": _JVM,
     "pyflink.datastream.async_data_stream": _ASYNC,
     "pyflink.datastream.async_retry_predicates": _ASYNC,
     "pyflink.datastream.async_retry_strategies": _ASYNC,
-    "pyflink.datastream.checkpoint_config": _CHECKPOINTS,
-    "pyflink.datastream.checkpoint_storage": _CHECKPOINTS,
-    "pyflink.datastream.checkpointing_mode": _CHECKPOINTS,
+    "pyflink.datastream.checkpoint_config": CHECKPOINTS,
+    "pyflink.datastream.checkpoint_storage": CHECKPOINTS,
+    "pyflink.datastream.checkpointing_mode": CHECKPOINTS,
     **{f"pyflink.datastream.connectors.{system}": _CONNECTORS for system in _SYSTEMS},
     "pyflink.datastream.connectors.hybrid_source": "it is not there yet; read the sources one by one, and union them",
-    "pyflink.datastream.externalized_checkpoint_retention": _CHECKPOINTS,
-    "pyflink.datastream.formats": _FORMATS,
-    "pyflink.datastream.state_backend": _CHECKPOINTS,
+    "pyflink.datastream.externalized_checkpoint_retention": CHECKPOINTS,
+    "pyflink.datastream.formats": FILES,
+    "pyflink.datastream.state_backend": CHECKPOINTS,
     "pyflink.datastream.utils": _JVM,
     "pyflink.fn_execution": _INTERNAL,
     "pyflink.java_gateway": _JVM,
@@ -117,7 +131,7 @@ _MISSING_NAMES = {
         "AsyncDataStream AsyncFunction AsyncFunctionDescriptor AsyncRetryPredicate AsyncRetryStrategy "
         "ExponentialBackoffDelayRetryStrategy FixedDelayRetryStrategy NoRetryStrategy"
     ),
-    _CHECKPOINTS: (
+    CHECKPOINTS: (
         "CheckpointConfig CheckpointStorage CheckpointingMode CustomCheckpointStorage CustomStateBackend "
         "EmbeddedRocksDBStateBackend ExternalizedCheckpointRetention FileSystemCheckpointStorage HashMapStateBackend "
         "JobManagerCheckpointStorage OperatorStateStore PredefinedOptions StateBackend"
@@ -126,7 +140,7 @@ _MISSING_NAMES = {
         "BucketAssigner DefaultRollingPolicy FileCompactStrategy FileCompactor FileSink OnCheckpointRollingPolicy "
         "OutputFileConfig RollingPolicy RowDataBulkWriterFactory StreamingFileSink"
     ),
-    _FORMATS: "BulkFormat",
+    FILES: "BulkFormat",
     _INTERNAL: (
         "FunctionWrapper InternalIterableAllWindowFunction InternalIterableProcessAllWindowFunction "
         "InternalIterableProcessWindowFunction InternalIterableWindowFunction InternalProcessAllWindowContext "
@@ -137,10 +151,10 @@ _MISSING_NAMES = {
         "mod_inverse"
     ),
     _JVM: "JavaFunctionWrapper JavaObjectWrapper StreamTransformer SupportsPreprocessing",
-    _TWO_INPUTS: ("BroadcastConnectedStream BroadcastStream CoFlatMapFunction CoMapFunction ConnectedStreams"),
+    TWO_INPUTS: ("BroadcastConnectedStream BroadcastStream CoFlatMapFunction CoMapFunction ConnectedStreams"),
     "it wraps a Java class; use WatermarkStrategy.for_generator": "AssignerWithPeriodicWatermarksWrapper",
-    "streams that keep their records are not there yet; run the stream again": "CachedDataStream",
-    "state that expires is not there yet; clear state in a timer": "StateTtlConfig",
+    CACHE: "CachedDataStream",
+    TTL: "StateTtlConfig",
 }
 _WHY = {name: why for why, names in _MISSING_NAMES.items() for name in names.split()}
 

@@ -9,7 +9,8 @@ from spry.common.completable_future import CompletableFuture
 from spry.common.job_execution_result import JobExecutionResult
 from spry.common.job_id import JobID
 from spry.common.job_status import JobStatus
-from spry.common.not_yet import CHECKPOINTS, NotYet, say_why
+from spry.common.not_yet import NotYet, say_why
+from spry.pyflink_alias import CHECKPOINTS
 
 __all__ = ["JobClient"]
 

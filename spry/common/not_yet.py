@@ -8,11 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-__all__ = ["CHECKPOINTS", "FILES", "TWO_INPUTS", "NotYet", "say_why"]
-
-CHECKPOINTS = "checkpoints, savepoints and state backends are not there yet; leave such calls out"
-FILES = "file formats other than lines of text are not there yet; read lines, and parse them in a map function"
-TWO_INPUTS = "streams of two inputs (connect, joins, broadcast state) are not there yet"
+__all__ = ["NotYet", "say_why"]
 
 
 def say_why(why: str, names: str) -> dict[str, str]:

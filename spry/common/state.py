@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, Generic, TypeVar
 
 from spry.common.not_yet import NotYet, say_why
+from spry.pyflink_alias import TTL
 
 __all__ = [
     "AggregatingState",
@@ -173,7 +174,7 @@ class StateDescriptor(NotYet):
     """Names a state. Within one operator a name belongs to one state."""
 
     _not_yet: ClassVar[dict[str, str]] = {
-        "enable_time_to_live": "state that expires is not there yet; clear state in a timer",
+        "enable_time_to_live": TTL,
         **say_why("state is not open to queries yet; emit what others need", "set_queryable is_queryable"),
     }
 

@@ -11,7 +11,6 @@ from time import monotonic
 from typing import Any
 
 from spry.common.errors import InvalidProgramError
-from spry.common.not_yet import FILES
 from spry.common.source import (
     Boundedness,
     InputStatus,
@@ -30,6 +29,7 @@ from spry.connectors.file_splits import MIN_SPLIT_SIZE, FileSourceSplit
 from spry.connectors.file_store import Location, open_store
 from spry.connectors.stream_format import RecordReader, StreamFormat, TextLineFormat
 from spry.connectors.text_lines import CHUNK_SIZE
+from spry.pyflink_alias import FILES
 
 __all__ = [
     "FileEnumeratorProvider",

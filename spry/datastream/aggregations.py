@@ -1,4 +1,4 @@
-"""Rolling aggregations of one field: sum, min, max, min_by, max_by.
+"""Aggregations of one field, rolling or per window: sum, min, max, min_by, max_by.
 
 Each is a reduce function of two records. ``sum``, ``min`` and ``max`` change only the field, in a copy of the first
 record; ``min_by`` and ``max_by`` keep the whole record that has the extreme.
@@ -7,19 +7,53 @@ record; ``min_by`` and ``max_by`` keep the whole record that has the extreme.
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from datetime import date, time, timedelta
 from numbers import Number
-from operator import gt, lt
-from typing import Any
+from operator import add, gt, lt
+from typing import TYPE_CHECKING, Any
 
 from spry.common.keys import field_getter
 from spry.common.types import Row
 
-__all__ = ["ExtremeBy", "FieldFold"]
+if TYPE_CHECKING:
+    from spry.datastream.data_stream import DataStream
+
+__all__ = ["FieldAggregations"]
 
 _PLAIN = (Number, str, date, time, timedelta)
 """Values without fields: what a stream of them has is field 0."""
+
+
+class FieldAggregations(ABC):
+    """The aggregations of a keyed stream, where they are rolling, and of a windowed one, where they are per window."""
+
+    @abstractmethod
+    def _aggregate_field(self, name: str, field: int | str, fold: Callable[[Any, Any], Any]) -> DataStream:
+        """The stream of the records that the fold makes of pairs of records."""
+
+    def sum(self, position_to_sum: int | str = 0) -> DataStream:
+        """The sum of a field; the other fields are those of the first record of the key or window."""
+        return self._aggregate_field("sum", position_to_sum, FieldFold("sum", position_to_sum, add))
+
+    def min(self, position_to_min: int | str = 0) -> DataStream:
+        """The minimum of a field; the other fields are those of the first record of the key or window."""
+        return self._aggregate_field("min", position_to_min, FieldFold("min", position_to_min, min))
+
+    def max(self, position_to_max: int | str = 0) -> DataStream:
+        """The maximum of a field; the other fields are those of the first record of the key or window."""
+        return self._aggregate_field("max", position_to_max, FieldFold("max", position_to_max, max))
+
+    def min_by(self, position_to_min_by: int | str = 0, first: bool = True) -> DataStream:
+        """The record with the smallest field; of equals the first, or the last."""
+        fold = ExtremeBy("min_by", position_to_min_by, True, first)
+        return self._aggregate_field("min_by", position_to_min_by, fold)
+
+    def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> DataStream:
+        """The record with the largest field; of equals the first, or the last."""
+        fold = ExtremeBy("max_by", position_to_max_by, False, first)
+        return self._aggregate_field("max_by", position_to_max_by, fold)
 
 
 class FieldFold:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import uuid
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -13,7 +12,7 @@ from spry.common.errors import InvalidProgramError
 from spry.common.execution_config import ExecutionConfig
 from spry.common.job_client import JobClient
 from spry.common.keys import KeySelection
-from spry.common.not_yet import TWO_INPUTS, NotYet, say_why
+from spry.common.not_yet import NotYet, say_why
 from spry.common.operators import (
     ChainingStrategy,
     CollectOperator,
@@ -47,7 +46,7 @@ from spry.common.state import MapStateDescriptor
 from spry.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation, Types
 from spry.common.watermark_strategy import WatermarkStrategy
 from spry.common.window_assigners import CountSlidingWindowAssigner, CountTumblingWindowAssigner, WindowAssigner
-from spry.datastream.aggregations import ExtremeBy, FieldFold
+from spry.datastream.aggregations import FieldAggregations
 from spry.datastream.checks import as_key, as_row_type, as_type, check_field, checked_function, sets_timers
 from spry.datastream.functions import (
     FilterFunction,
@@ -70,6 +69,7 @@ from spry.graph.transformations import (
     Transformation,
     UnionTransformation,
 )
+from spry.pyflink_alias import CACHE, TWO_INPUTS
 
 if TYPE_CHECKING:
     from spry.datastream.stream_execution_environment import StreamExecutionEnvironment
@@ -123,7 +123,7 @@ class DataStream(_Named, NotYet):
 
     _not_yet: ClassVar[dict[str, str]] = {
         **say_why(TWO_INPUTS, "connect join co_group interval_join"),
-        "cache": "streams that keep their records are not there yet; run the stream again",
+        "cache": CACHE,
     }
 
     def __init__(self, environment: StreamExecutionEnvironment, transformation: Transformation) -> None:
@@ -456,7 +456,7 @@ def _count_windows(size: int, slide: int) -> WindowAssigner[Any, Any]:
     return CountTumblingWindowAssigner(size) if slide == 0 else CountSlidingWindowAssigner(size, slide)
 
 
-class KeyedStream(DataStream):
+class KeyedStream(DataStream, FieldAggregations):
     """A stream that is partitioned by key."""
 
     _origin: DataStream
@@ -504,30 +504,10 @@ class KeyedStream(DataStream):
         # A row that is given without names gets those of the stream's type.
         return self._apply("Reduce", ReduceOperator(func, key=self._key), given, as_row_type(given) is not None)
 
-    def _fold(self, name: str, field: int | str, fold: Any) -> DataStream:
+    def _aggregate_field(self, name: str, field: int | str, fold: Callable[[Any, Any], Any]) -> DataStream:
         given = self._transformation.type_info
         check_field(name, field, given)
         return self._apply("Keyed Aggregation", ReduceOperator(fold, key=self._key), given, False)
-
-    def sum(self, position_to_sum: int | str = 0) -> DataStream:
-        """The rolling sum of a field per key; the other fields are those of the key's first record."""
-        return self._fold("sum", position_to_sum, FieldFold("sum", position_to_sum, operator.add))
-
-    def min(self, position_to_min: int | str = 0) -> DataStream:
-        """The rolling minimum of a field per key; the other fields are those of the key's first record."""
-        return self._fold("min", position_to_min, FieldFold("min", position_to_min, min))
-
-    def max(self, position_to_max: int | str = 0) -> DataStream:
-        """The rolling maximum of a field per key; the other fields are those of the key's first record."""
-        return self._fold("max", position_to_max, FieldFold("max", position_to_max, max))
-
-    def min_by(self, position_to_min_by: int | str = 0, first: bool = True) -> DataStream:
-        """The record with the smallest field per key; of equals the first, or the last."""
-        return self._fold("min_by", position_to_min_by, ExtremeBy("min_by", position_to_min_by, True, first))
-
-    def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> DataStream:
-        """The record with the largest field per key; of equals the first, or the last."""
-        return self._fold("max_by", position_to_max_by, ExtremeBy("max_by", position_to_max_by, False, first))
 
     def _partition(self, partitioning: Partitioning) -> DataStream:
         return self._origin._partition(partitioning)

@@ -13,7 +13,7 @@ from spry.common.execution_config import ExecutionConfig
 from spry.common.execution_mode import RuntimeExecutionMode
 from spry.common.job_client import JobClient
 from spry.common.job_execution_result import JobExecutionResult
-from spry.common.not_yet import CHECKPOINTS, NotYet, say_why
+from spry.common.not_yet import NotYet, say_why
 from spry.common.operators import OperatorDescription, SourceFunctionOperator, SourceOperator
 from spry.common.options import (
     CoreOptions,
@@ -41,6 +41,7 @@ from spry.graph.job_graph import build_job_graph
 from spry.graph.stream_graph import StreamGraph, StreamGraphSettings, generate_stream_graph
 from spry.graph.submission import JobSubmission, load_executor
 from spry.graph.transformations import OperatorTransformation, Transformation
+from spry.pyflink_alias import CHECKPOINTS, INPUT_FORMATS
 
 __all__ = ["StreamExecutionEnvironment"]
 
@@ -64,7 +65,7 @@ class StreamExecutionEnvironment(NotYet):
             "enable_changelog_state_backend is_changelog_state_backend_enabled is_force_unaligned_checkpoints "
             "is_unaligned_checkpoints_enabled set_state_backend get_state_backend",
         ),
-        "create_input": "input formats are Java classes; implement Source in Python, and use from_source",
+        "create_input": INPUT_FORMATS,
     }
     _overrides: Configuration | None = None
     """What ``spry run -D`` and the configuration file say; it wins over the program's own configuration."""

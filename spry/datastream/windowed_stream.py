@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,7 +20,7 @@ from spry.common.window_assigners import (
     MergingWindowAssigner,
     WindowAssigner,
 )
-from spry.datastream.aggregations import ExtremeBy, FieldFold
+from spry.datastream.aggregations import FieldAggregations
 from spry.datastream.checks import as_row_type, as_type, check_field, checked_function
 from spry.datastream.functions import (
     AggregateFunction,
@@ -43,7 +42,7 @@ _TIMELESS = (GlobalWindows, CountTumblingWindowAssigner, CountSlidingWindowAssig
 """Assigners whose windows are not stretches of time."""
 
 
-class _Windowed:
+class _Windowed(FieldAggregations):
     """What windowed streams of both kinds share."""
 
     _apply_type: type
@@ -177,32 +176,12 @@ class _Windowed:
         self._check_kind(process_window_function, self._process_type, "process")
         return self._result(None, process_window_function, as_type(output_type, "process"), "Process")
 
-    def sum(self, position_to_sum: int | str = 0) -> DataStream:
-        """The sum of a field over each window; the other fields are those of the window's first element."""
-        return self._fold("Sum", "sum", position_to_sum, FieldFold("sum", position_to_sum, operator.add))
-
-    def min(self, position_to_min: int | str = 0) -> DataStream:
-        """The minimum of a field over each window; the other fields are those of the window's first element."""
-        return self._fold("Min", "min", position_to_min, FieldFold("min", position_to_min, min))
-
-    def max(self, position_to_max: int | str = 0) -> DataStream:
-        """The maximum of a field over each window; the other fields are those of the window's first element."""
-        return self._fold("Max", "max", position_to_max, FieldFold("max", position_to_max, max))
-
-    def min_by(self, position_to_min_by: int | str = 0, first: bool = True) -> DataStream:
-        """The element with the smallest field of each window; of equals the first, or the last."""
-        return self._fold("MinBy", "min_by", position_to_min_by, ExtremeBy("min_by", position_to_min_by, True, first))
-
-    def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> DataStream:
-        """The element with the largest field of each window; of equals the first, or the last."""
-        return self._fold("MaxBy", "max_by", position_to_max_by, ExtremeBy("max_by", position_to_max_by, False, first))
-
     # Inside
 
-    def _fold(self, name: str, method: str, field: int | str, fold: Callable[[Any, Any], Any]) -> DataStream:
+    def _aggregate_field(self, name: str, field: int | str, fold: Callable[[Any, Any], Any]) -> DataStream:
         given = self._stream._transformation.type_info
-        check_field(method, field, given)
-        return self._result(fold, None, given, name, False)
+        check_field(name, field, given)
+        return self._result(fold, None, given, name.title().replace("_", ""), False)
 
     def _check_kind(self, function: Any, wanted: type, where: str) -> None:
         if isinstance(function, self._other_types):

@@ -27,7 +27,7 @@ def stream() -> DataStream:
             lambda: new_environment().enable_checkpointing(1000),
             r"StreamExecutionEnvironment.enable_checkpointing: check",
         ),
-        (lambda: new_environment().get_checkpoint_config(), "checkpoints, savepoints and state backends are not there"),
+        (lambda: new_environment().get_checkpoint_config(), "checkpoints and state backends are not there yet"),
         (lambda: new_environment().create_input(None), "implement Source in Python"),
         (lambda: stream().connect(stream()), r"DataStream.connect: streams of two inputs"),
         (lambda: stream().key_by(lambda n: n).interval_join(stream()), r"KeyedStream.interval_join: streams of two"),

@@ -111,8 +111,9 @@ def _is_harmless(value: Any, callers: tuple[Any, ...]) -> bool:
 
 
 def _is_pure_code(code: types.CodeType, names: dict[str, Any], callers: tuple[Any, ...]) -> bool:
-    stores = {i.opname for i in dis.get_instructions(code) if i.opname in _STORES}
-    rebinds = {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_DEREF"} & set(code.co_freevars)
+    instructions = list(dis.get_instructions(code))
+    stores = {i.opname for i in instructions if i.opname in _STORES}
+    rebinds = any(i.opname == "STORE_DEREF" and i.argval in code.co_freevars for i in instructions)
     if "STORE_GLOBAL" in stores or rebinds:
         return False  # It may keep what it is given in a variable from outside.
     used = [names[name] for name in code.co_names if name in names]
