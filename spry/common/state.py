@@ -183,6 +183,8 @@ class StateDescriptor(NotYet):
             raise ValueError(f"a state needs a non-empty name, not {name!r}")
         self.name = name
         self.type_info = type_info
+        self.ttl_config: Any = None
+        self.queryable_state_name: str | None = None
 
     def get_name(self) -> str:
         return self.name
@@ -196,6 +198,9 @@ class ValueStateDescriptor(StateDescriptor):
 
     def __init__(self, name: str, value_type_info: Any = None) -> None:
         super().__init__(name, value_type_info)
+
+    def get_default_value(self) -> Any:
+        return None
 
 
 class ListStateDescriptor(StateDescriptor):

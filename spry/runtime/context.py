@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +30,8 @@ from spry.common.state import (
     ValueStateDescriptor,
 )
 from spry.runtime.clock import Clock, system_clock
-from spry.runtime.keyed_state import HeapKeyedState, KeyContext
+from spry.runtime.state.backends import create_keyed_backend
+from spry.runtime.state.keyed import KeyContext, KeyedStateBackend
 
 __all__ = ["DistributedCache", "SlotServices", "SubtaskContext"]
 
@@ -50,6 +53,21 @@ class SlotServices:
         self.processing_time = 0
         """The processing time, in ms, as of the last look at the clock."""
         self._owned: set[int] = set()
+        self._directories: list[Path] = []
+
+    def local_directory(self) -> Path:
+        """A new directory for files of this slot; it goes when the slot does."""
+        configuration = self.job.configuration
+        parent = configuration.get("state.backend.rocksdb.localdir") or configuration.get("io.tmp.dirs") or None
+        directory = Path(tempfile.mkdtemp(prefix="spry-state-", dir=parent))
+        self._directories.append(directory)
+        return directory
+
+    def dispose(self) -> None:
+        """The slot is over: its local files go."""
+        for directory in self._directories:
+            shutil.rmtree(directory, ignore_errors=True)
+        self._directories.clear()
 
     def own(self, thing: T, *functions: Any) -> T:
         """The thing that holds these function objects: itself for whoever asks first, a copy for others.
@@ -100,7 +118,9 @@ class SubtaskContext(RuntimeContext):
         self.subtask = subtask
         self.batch = services.job.batch
         self.key_context = KeyContext()
-        self.keyed_state = HeapKeyedState(self.key_context)
+        self.keyed_backends: list[KeyedStateBackend] = []
+        """The backends of this operator, in the order in which they were made."""
+        self.keyed_state = self.create_keyed_backend(self.key_context)
         self.metrics = MetricRegistry()
         self.accumulators: dict[str, Accumulator[Any, Any]] = {}
 
@@ -159,7 +179,14 @@ class SubtaskContext(RuntimeContext):
 
     # What is remembered
 
-    def _keyed(self, name: str) -> HeapKeyedState:
+    def create_keyed_backend(self, current: KeyContext, name: str = "", namespaced: bool = False) -> KeyedStateBackend:
+        """A place for keyed state of this operator. Those after the first have a name."""
+        backend = create_keyed_backend(self.services, current, self.vertex.max_parallelism, name, namespaced)
+        backend.operator = self.operator.name
+        self.keyed_backends.append(backend)
+        return backend
+
+    def _keyed(self, name: str) -> KeyedStateBackend:
         if self.operator.description.key is None:
             raise InvalidProgramError(
                 f"operator '{self.operator.name}' asks for the keyed state '{name}' but its input is not keyed: "

@@ -14,9 +14,9 @@ from spry.runtime.blocks import detach
 from spry.runtime.clock import Clock
 from spry.runtime.codegen import CodeWriter
 from spry.runtime.context import SubtaskContext
-from spry.runtime.keyed_state import KeyContext
 from spry.runtime.operators.base import Emit, is_generator
 from spry.runtime.operators.functions import FunctionOperator
+from spry.runtime.state.keyed import KeyContext
 from spry.runtime.timers import TimerQueue, drain
 
 __all__ = ["RunningProcessOperator"]

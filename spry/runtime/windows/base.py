@@ -14,45 +14,16 @@ from spry.common.operators import WindowOperator
 from spry.common.optional_methods import has_method
 from spry.common.output_tag import OutputTag
 from spry.common.plan import OperatorPlan
-from spry.common.state import (
-    AggregatingStateDescriptor,
-    ListStateDescriptor,
-    MapStateDescriptor,
-    ReducingStateDescriptor,
-    ValueStateDescriptor,
-)
 from spry.common.type_checks import compile_enforcer
 from spry.common.window_assigners import MergingWindowAssigner
 from spry.runtime.blocks import detach
 from spry.runtime.context import SubtaskContext
 from spry.runtime.failures import OperatorFailure, cut_repr, explain
-from spry.runtime.keyed_state import HeapKeyedState, KeyContext
 from spry.runtime.operators.base import Operator, user_method
+from spry.runtime.state.keyed import KeyContext, StateStore
 from spry.runtime.windows.fold import create_fold
 
-__all__ = ["RunningWindowBase", "StateStore"]
-
-
-class StateStore(KeyedStateStore):
-    """Keyed state as functions see it."""
-
-    def __init__(self, states: HeapKeyedState) -> None:
-        self._states = states
-
-    def get_state(self, state_descriptor: ValueStateDescriptor) -> Any:
-        return self._states.value_state(state_descriptor)
-
-    def get_list_state(self, state_descriptor: ListStateDescriptor) -> Any:
-        return self._states.list_state(state_descriptor)
-
-    def get_map_state(self, state_descriptor: MapStateDescriptor) -> Any:
-        return self._states.map_state(state_descriptor)
-
-    def get_reducing_state(self, state_descriptor: ReducingStateDescriptor) -> Any:
-        return self._states.reducing_state(state_descriptor)
-
-    def get_aggregating_state(self, state_descriptor: AggregatingStateDescriptor) -> Any:
-        return self._states.aggregating_state(state_descriptor)
+__all__ = ["RunningWindowBase"]
 
 
 class _WindowContext:
@@ -63,7 +34,7 @@ class _WindowContext:
         self._clock = context.services.clock
         self._global = context
         self.current = KeyContext()
-        self.states = HeapKeyedState(self.current)
+        self.states = context.create_keyed_backend(self.current, "window", namespaced=True)
         self._of_window = None if merging else StateStore(self.states)
         self.at: Any = None
 

@@ -16,7 +16,7 @@ from spry.common.window_assigners import WindowAssigner
 from spry.runtime.blocks import detach
 from spry.runtime.context import SubtaskContext
 from spry.runtime.failures import OperatorFailure, cut_repr, explain
-from spry.runtime.keyed_state import HeapKeyedState, KeyContext
+from spry.runtime.state.keyed import KeyContext
 from spry.runtime.timers import TimerQueue, drain
 from spry.runtime.windows.base import RunningWindowBase
 from spry.runtime.windows.fold import create_fold
@@ -42,7 +42,7 @@ class _TriggerContext(Trigger.OnMergeContext, Evictor.EvictorContext):
     def __init__(self, operator: RunningGeneralWindowOperator) -> None:
         self._operator = operator
         self._current = KeyContext()
-        self._states = HeapKeyedState(self._current)
+        self._states = operator.context.create_keyed_backend(self._current, "trigger", namespaced=True)
         self._merged: list[Any] = []
         self.key: Any = None
         self.window: Any = None
