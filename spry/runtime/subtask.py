@@ -161,7 +161,7 @@ class Subtask:
         self._retire()
 
     def _retire(self) -> None:
-        """Nothing follows. With checkpoints, what was written last is committed with the final one: stay open for it."""
+        """Nothing follows. With checkpoints what was written last is committed with the final one: stay open for it."""
         self.state = ExecutionState.FINISHED
         if not self._checkpointing:
             self.close(ExecutionState.FINISHED)

@@ -17,10 +17,12 @@ from spry.runtime.checkpoints.container import StatePart
 from spry.runtime.state.meta import StateKind, StateMeta
 from spry.runtime.state.operator_state import OperatorStateBackend
 
-__all__ = ["OPERATOR", "StateInitializationContext", "StateSnapshotContext"]
+__all__ = ["CONTENTS", "OPERATOR", "StateInitializationContext", "StateSnapshotContext"]
 
 OPERATOR = "operator"
 """The store of what operators keep by themselves."""
+CONTENTS = "contents"
+"""The store of windows' contents, where a backend keeps them."""
 _RAW = "raw"
 
 

@@ -14,7 +14,7 @@ from spry.common.errors import CheckpointError
 from spry.common.keys import key_group_range
 from spry.common.plan import FileHandle, OperatorSnapshot, RestoreState
 from spry.runtime.checkpoints.container import SnapshotReader, StoredState
-from spry.runtime.checkpoints.context import OPERATOR, StateInitializationContext
+from spry.runtime.checkpoints.context import CONTENTS, OPERATOR, StateInitializationContext
 from spry.runtime.checkpoints.storage import open_checkpoint_store
 from spry.runtime.state.meta import StateKind, StateMeta
 
@@ -95,7 +95,7 @@ class Restorer:
                     entries = reader.entries(state, groups, vertex.max_parallelism, place)
                     keyed.setdefault(state.meta.name, []).extend(entries)
                 else:
-                    self._fill(context, reader, state, groups, place)
+                    self._fill(context, reader, state, groups, place, keyed)
         own: dict[str, list[Any]] = {}
         unions: dict[str, list[Any]] = {}
         for (store, name), (meta, parts) in lists.items():
@@ -120,13 +120,23 @@ class Restorer:
         return share_of(parts, old, subtask, parallelism)
 
     def _fill(
-        self, context: SubtaskContext, reader: SnapshotReader, state: StoredState, groups: range, place: str
+        self,
+        context: SubtaskContext,
+        reader: SnapshotReader,
+        state: StoredState,
+        groups: range,
+        place: str,
+        keyed: dict[str, list[tuple[Any, Any]]],
     ) -> None:
         for backend in context.keyed_backends:
             if backend.name == state.store:
                 entries = reader.entries(state, groups, context.vertex.max_parallelism, place)
                 backend.restore(state.meta, entries)
                 return
+        if state.store == CONTENTS:  # Of windows, which another backend keeps in another way.
+            entries = reader.entries(state, groups, context.vertex.max_parallelism, place)
+            keyed.setdefault(state.meta.name, []).extend(entries)
+            return
         raise CheckpointError(
             f"{place}: the operator was another kind of operator when the checkpoint was taken: give it another uid"
         )

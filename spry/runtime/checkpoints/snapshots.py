@@ -19,6 +19,7 @@ import uuid
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -402,9 +403,7 @@ class SnapshotTaker:
         def write(stream: BinaryIO) -> int:
             writer = SnapshotWriter(stream, self._compress)
             for meta in view.metas():
-                part = StatePart(
-                    meta, lambda meta=meta: view.entries(meta.name), True, database.namespaced, database.name
-                )
+                part = StatePart(meta, partial(view.entries, meta.name), True, database.namespaced, database.name)
                 writer.add(
                     operator.uid, operator.subtask, part, operator.max_parallelism, f"operator '{operator.name}'"
                 )
