@@ -30,7 +30,7 @@ __all__ = ["MERGING_WINDOWS", "WINDOWS", "RunningWindowBase"]
 WINDOWS = "windows"
 """In checkpoints: (key, window) -> contents."""
 MERGING_WINDOWS = "merging windows"
-"""In checkpoints: key -> window -> the window that its contents are kept under; if it is not there, the window itself."""
+"""In checkpoints: key -> window -> the window that its contents are kept under. Without an entry, the window itself."""
 _IMPLIED = "timers are implied"
 """In checkpoints: whether every window fires when it ends, so that no timers are noted."""
 
