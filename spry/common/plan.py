@@ -110,6 +110,8 @@ class JobPlan:
     python_path: tuple[str, ...] = ()
     main_classes: dict[str, Any] = field(default_factory=dict)
     """Classes of the user's main program, so that slots know them by name."""
+    checkpointing: bool = False
+    """Whether checkpoints are taken, the last of them after all inputs have ended."""
 
 
 @dataclass(frozen=True, slots=True)
