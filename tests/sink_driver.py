@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-from spry.common.sink import WriterInitContext
+from spry.common.operators import SinkOperator
+from spry.common.plan import OperatorPlan
+from spry.common.sink import Sink, WriterContext
+from spry.runtime.operators.sinks import RunningSinkOperator
 from spry.runtime.testing import ManualClock
 
-__all__ = ["Initialization", "Snapshot", "SubtaskStub", "WriterInit"]
+__all__ = ["DrivenSink", "Initialization", "Snapshot", "SubtaskStub"]
 
 
 @dataclass
@@ -50,14 +55,14 @@ class Snapshot:
 class SubtaskStub:
     """As much of a subtask's context as a sink operator needs."""
 
-    def __init__(self, checkpointing: bool = True, clock: ManualClock | None = None) -> None:
+    def __init__(self, checkpointing: bool = True, clock: ManualClock | None = None, subtask: int = 0) -> None:
         self.services = SimpleNamespace(
             job=SimpleNamespace(checkpointing=checkpointing),
             clock=clock or ManualClock(1000),
             warnings=[],
             own=lambda thing, *functions: thing,
         )
-        self.subtask = 0
+        self.subtask = subtask
         self.vertex = SimpleNamespace(parallelism=1)
 
     def get_job_id(self) -> str:
@@ -70,31 +75,38 @@ class SubtaskStub:
         return None
 
 
-class WriterInit(WriterInitContext):
-    """What a writer is made with."""
+class DrivenSink:
+    """A sink's operator, driven by hand."""
 
-    def __init__(self, clock: ManualClock, subtask: int = 0, parallelism: int = 1) -> None:
-        self.clock = clock
-        self.subtask = subtask
-        self.parallelism = parallelism
+    def __init__(
+        self,
+        sink: Sink[Any],
+        lists: dict[str, list[Any]] | None = None,
+        restored: int | None = None,
+        *,
+        checkpointing: bool = True,
+        clock: ManualClock | None = None,
+        subtask: int = 0,
+    ) -> None:
+        stub: Any = SubtaskStub(checkpointing, clock, subtask)
+        plan = OperatorPlan(0, "uid", "sink", SinkOperator(sink), None, None, None)
+        self.operator = RunningSinkOperator(plan, stub)
+        self.warnings: list[str] = stub.services.warnings
+        self.operator.initialize_state(Initialization(lists or {}, restored))
+        self.operator.open()
 
-    def get_subtask_id(self) -> int:
-        return self.subtask
+    def write(self, elements: Iterable[Any], timestamp: int | None = None, watermark: int = -(2**63)) -> None:
+        assert self.operator._writer is not None
+        context = WriterContext(timestamp, watermark)
+        for element in elements:
+            self.operator._writer.write(element, context)
 
-    def get_number_of_parallel_subtasks(self) -> int:
-        return self.parallelism
+    def snapshot(self, checkpoint_id: int) -> dict[str, list[Any]]:
+        """A checkpoint; what is in it has travelled."""
+        context = Snapshot(checkpoint_id)
+        self.operator.snapshot_state(context)
+        lists: dict[str, list[Any]] = pickle.loads(pickle.dumps(context.lists))
+        return lists
 
-    def get_attempt_number(self) -> int:
-        return 0
-
-    def get_job_id(self) -> str:
-        return "job"
-
-    def metric_group(self) -> Any:
-        return None
-
-    def get_restored_checkpoint_id(self) -> int | None:
-        return None
-
-    def current_processing_time(self) -> int:
-        return self.clock()
+    def complete(self, checkpoint_id: int) -> None:
+        self.operator.notify_checkpoint_complete(checkpoint_id)
