@@ -42,9 +42,8 @@ class ByFirst(BucketAssigner):
 
 
 def rows(path: Path, policy: RollingPolicy | None = None, assigner: BucketAssigner | None = None) -> FileSink:
-    builder = FileSink.for_row_format(str(path), STRINGS).with_bucket_assigner(
-        assigner or BucketAssigner.base_path_bucket_assigner()
-    )
+    builder = FileSink.for_row_format(str(path), STRINGS).with_bucket_check_interval(1)
+    builder.with_bucket_assigner(assigner or BucketAssigner.base_path_bucket_assigner())
     return builder.with_rolling_policy(policy or RollingPolicy.default_rolling_policy()).build()
 
 
@@ -296,16 +295,17 @@ ACTIONS = st.lists(
         st.sampled_from([("checkpoint", 1), ("checkpoint", 0), ("announce", 0), ("crash", 0), ("close", 0)]),
         st.tuples(st.just("rescale"), st.integers(1, 3)),
     ),
-    max_size=30,
+    min_size=8,
+    max_size=40,
 )
 POLICIES = [
     ON_CHECKPOINT,
     RollingPolicy.default_rolling_policy(),
-    RollingPolicy.default_rolling_policy(12, 150, 70),
+    RollingPolicy.default_rolling_policy(12, 80, 40),
 ]
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(actions=ACTIONS, policy=st.sampled_from(POLICIES), buckets=st.booleans(), random=st.randoms())
 def test_every_element_is_visible_once_whatever_happens(
     tmp_path_factory: pytest.TempPathFactory, actions: Any, policy: RollingPolicy, buckets: bool, random: Any
