@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
+    "CheckpointError",
     "ExecutionError",
     "FailureInfo",
     "InvalidKeyError",
@@ -13,6 +14,7 @@ __all__ = [
     "JobExecutionError",
     "JobSubmissionError",
     "SlotLostError",
+    "StateMigrationError",
     "UnpicklableError",
 ]
 
@@ -43,6 +45,14 @@ class JobCancelledError(ExecutionError):
 
 class SlotLostError(ExecutionError):
     """A slot's process died or lost its place."""
+
+
+class CheckpointError(ExecutionError):
+    """A checkpoint or savepoint cannot be taken, read, or gone on from."""
+
+
+class StateMigrationError(CheckpointError):
+    """State of a checkpoint does not fit what the program declares now."""
 
 
 @dataclass(frozen=True, slots=True)

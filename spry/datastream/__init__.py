@@ -1,21 +1,40 @@
 """The DataStream API: environment, streams, functions, state descriptors. Names and signatures are PyFlink's."""
 
+from spry.common.checkpoint_config import CheckpointConfig, ExternalizedCheckpointCleanup
+from spry.common.checkpoint_storage import (
+    CheckpointStorage,
+    CustomCheckpointStorage,
+    FileSystemCheckpointStorage,
+    JobManagerCheckpointStorage,
+)
 from spry.common.execution_mode import RuntimeExecutionMode
 from spry.common.output_tag import OutputTag
+from spry.common.state_backend import (
+    CustomStateBackend,
+    EmbeddedRocksDBStateBackend,
+    HashMapStateBackend,
+    StateBackend,
+)
+from spry.common.state_choices import CheckpointingMode, ExternalizedCheckpointRetention, PredefinedOptions
 from spry.common.time_domain import TimeDomain
-from spry.datastream.data_stream import CloseableIterator, DataStream, DataStreamSink, KeyedStream
+from spry.datastream.data_stream import CloseableIterator, DataStream, DataStreamSink, KeyedStream, QueryableStateStream
 from spry.datastream.functions import (
     AggregateFunction,
     AllWindowFunction,
     BroadcastProcessFunction,
+    CheckpointedFunction,
+    CheckpointListener,
     CoProcessFunction,
     FilterFunction,
     FlatMapFunction,
     Function,
+    FunctionInitializationContext,
+    FunctionSnapshotContext,
     KeyedBroadcastProcessFunction,
     KeyedCoProcessFunction,
     KeyedProcessFunction,
     KeySelector,
+    ListCheckpointed,
     MapFunction,
     NullByteKeySelector,
     ParallelSourceFunction,
@@ -31,6 +50,7 @@ from spry.datastream.functions import (
     TimerService,
     WindowFunction,
 )
+from spry.datastream.sink_functions import CheckpointCommitter, GenericWriteAheadSink, TwoPhaseCommitSinkFunction
 from spry.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
 from spry.datastream.stream_execution_environment import StreamExecutionEnvironment
 from spry.datastream.window import (
@@ -50,20 +70,38 @@ __all__ = [
     "AllWindowFunction",
     "AllWindowedStream",
     "BroadcastProcessFunction",
+    "CheckpointCommitter",
+    "CheckpointConfig",
+    "CheckpointListener",
+    "CheckpointStorage",
+    "CheckpointedFunction",
+    "CheckpointingMode",
     "CloseableIterator",
     "CoProcessFunction",
     "CountWindow",
+    "CustomCheckpointStorage",
+    "CustomStateBackend",
     "DataStream",
     "DataStreamSink",
+    "EmbeddedRocksDBStateBackend",
+    "ExternalizedCheckpointCleanup",
+    "ExternalizedCheckpointRetention",
+    "FileSystemCheckpointStorage",
     "FilterFunction",
     "FlatMapFunction",
     "Function",
+    "FunctionInitializationContext",
+    "FunctionSnapshotContext",
+    "GenericWriteAheadSink",
     "GlobalWindow",
+    "HashMapStateBackend",
+    "JobManagerCheckpointStorage",
     "KeySelector",
     "KeyedBroadcastProcessFunction",
     "KeyedCoProcessFunction",
     "KeyedProcessFunction",
     "KeyedStream",
+    "ListCheckpointed",
     "MapFunction",
     "MemorySize",
     "MergingWindowAssigner",
@@ -71,22 +109,26 @@ __all__ = [
     "OutputTag",
     "ParallelSourceFunction",
     "Partitioner",
+    "PredefinedOptions",
     "ProcessAllWindowFunction",
     "ProcessFunction",
     "ProcessJoinFunction",
     "ProcessWindowFunction",
+    "QueryableStateStream",
     "ReduceFunction",
     "RuntimeContext",
     "RuntimeExecutionMode",
     "SinkFunction",
     "SlotSharingGroup",
     "SourceFunction",
+    "StateBackend",
     "StreamExecutionEnvironment",
     "TimeDomain",
     "TimeWindow",
     "TimerService",
     "Trigger",
     "TriggerResult",
+    "TwoPhaseCommitSinkFunction",
     "Window",
     "WindowAssigner",
     "WindowFunction",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any, TypeVar
 import cloudpickle
 
 from spry.common.accumulators import Accumulator
-from spry.common.context import RuntimeContext
+from spry.common.context import KeyedStateStore, RuntimeContext
 from spry.common.errors import InvalidProgramError
 from spry.common.metrics import MetricGroup, MetricRegistry
 from spry.common.plan import JobPlan, OperatorPlan, VertexPlan
@@ -28,7 +30,9 @@ from spry.common.state import (
     ValueStateDescriptor,
 )
 from spry.runtime.clock import Clock, system_clock
-from spry.runtime.keyed_state import HeapKeyedState, KeyContext
+from spry.runtime.state.backends import create_keyed_backend
+from spry.runtime.state.keyed import KeyContext, KeyedStateBackend
+from spry.runtime.state.operator_state import OperatorStateBackend
 
 __all__ = ["DistributedCache", "SlotServices", "SubtaskContext"]
 
@@ -50,6 +54,21 @@ class SlotServices:
         self.processing_time = 0
         """The processing time, in ms, as of the last look at the clock."""
         self._owned: set[int] = set()
+        self._directories: list[Path] = []
+
+    def local_directory(self) -> Path:
+        """A new directory for files of this slot; it goes when the slot does."""
+        configuration = self.job.configuration
+        parent = configuration.get("state.backend.rocksdb.localdir") or configuration.get("io.tmp.dirs") or None
+        directory = Path(tempfile.mkdtemp(prefix="spry-state-", dir=parent))
+        self._directories.append(directory)
+        return directory
+
+    def dispose(self) -> None:
+        """The slot is over: its local files go."""
+        for directory in self._directories:
+            shutil.rmtree(directory, ignore_errors=True)
+        self._directories.clear()
 
     def own(self, thing: T, *functions: Any) -> T:
         """The thing that holds these function objects: itself for whoever asks first, a copy for others.
@@ -100,7 +119,10 @@ class SubtaskContext(RuntimeContext):
         self.subtask = subtask
         self.batch = services.job.batch
         self.key_context = KeyContext()
-        self.keyed_state = HeapKeyedState(self.key_context)
+        self.keyed_backends: list[KeyedStateBackend] = []
+        """The backends of this operator, in the order in which they were made."""
+        self.keyed_state = self.create_keyed_backend(self.key_context)
+        self.operator_states = OperatorStateBackend(operator.name)
         self.metrics = MetricRegistry()
         self.accumulators: dict[str, Accumulator[Any, Any]] = {}
 
@@ -114,6 +136,9 @@ class SubtaskContext(RuntimeContext):
 
     def get_task_name(self) -> str:
         return self.operator.name
+
+    def get_operator_unique_id(self) -> str:
+        return self.operator.uid
 
     def get_number_of_parallel_subtasks(self) -> int:
         return self.vertex.parallelism
@@ -159,13 +184,24 @@ class SubtaskContext(RuntimeContext):
 
     # What is remembered
 
-    def _keyed(self, name: str) -> HeapKeyedState:
+    def create_keyed_backend(self, current: KeyContext, name: str = "", namespaced: bool = False) -> KeyedStateBackend:
+        """A place for keyed state of this operator. Those after the first have a name."""
+        backend = create_keyed_backend(self.services, current, self.vertex.max_parallelism, name, namespaced)
+        backend.operator = self.operator.name
+        self.keyed_backends.append(backend)
+        return backend
+
+    def _keyed(self, name: str) -> KeyedStateBackend:
         if self.operator.description.key is None:
             raise InvalidProgramError(
                 f"operator '{self.operator.name}' asks for the keyed state '{name}' but its input is not keyed: "
                 "put key_by(...) before it"
             )
         return self.keyed_state
+
+    def get_keyed_state_store(self) -> KeyedStateStore:
+        """Keyed state, for functions that ask before ``open``."""
+        return self
 
     def get_state(self, state_descriptor: ValueStateDescriptor) -> ValueState[Any]:
         return self._keyed(state_descriptor.name).value_state(state_descriptor)

@@ -6,53 +6,20 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from spry.common.operators import OperatorDescription
 from spry.common.plan import OperatorPlan
 from spry.runtime.codegen import CodeWriter
 
 if TYPE_CHECKING:
+    from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
     from spry.runtime.context import SubtaskContext
 
-__all__ = [
-    "Emit",
-    "Operator",
-    "Output",
-    "StateInitializationContext",
-    "StateSnapshotContext",
-    "create_operator",
-    "is_generator",
-    "user_method",
-]
+__all__ = ["Emit", "Operator", "Output", "create_operator", "is_generator", "user_method"]
 
 Emit = Callable[[str], None]
 """Writes the code that passes on the record in the named variable."""
-
-
-class StateInitializationContext(Protocol):
-    """What an operator starts from: nothing, or a checkpoint."""
-
-    def is_restored(self) -> bool: ...
-
-    def get_restored_checkpoint_id(self) -> int | None: ...
-
-    def list_state(self, name: str) -> list[Any]:
-        """The elements that are this subtask's now."""
-
-    def union_list_state(self, name: str) -> list[Any]:
-        """The elements of all subtasks."""
-
-
-class StateSnapshotContext(Protocol):
-    """The checkpoint that is being taken."""
-
-    checkpoint_id: int
-    timestamp: int
-
-    def put_list_state(self, name: str, elements: list[Any]) -> None: ...
-
-    def put_union_list_state(self, name: str, elements: list[Any]) -> None: ...
 
 
 class Output(ABC):
@@ -104,6 +71,9 @@ class Operator(ABC):
         """True if it may hold on to what it is given, or change it."""
         return True
 
+    def initialize_state(self, context: StateInitializationContext) -> None:
+        """Called once before ``open``: take out of a checkpoint what there is for this operator."""
+
     def open(self) -> None:
         """Called once before the first record."""
 
@@ -143,17 +113,14 @@ class Operator(ABC):
     def end_epoch(self) -> None:
         """Called at the end of every epoch, after the last record."""
 
-    def initialize_state(self, context: StateInitializationContext) -> None:
-        """Called once, before ``open``: take what a checkpoint has for this operator."""
-
     def snapshot_state(self, context: StateSnapshotContext) -> None:
-        """Called at the end of an epoch that is a checkpoint."""
+        """Called at the end of an epoch that is a checkpoint: put into it what is not in a backend."""
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """Called at the beginning of a later epoch: the checkpoint is durable, in all subtasks."""
+        """A checkpoint is durable. Called before the first record of a later epoch."""
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
-        """Called at the beginning of a later epoch: the checkpoint was given up."""
+        """A checkpoint was given up."""
 
 
 _MODULES = {

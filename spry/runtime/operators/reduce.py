@@ -27,7 +27,7 @@ class RunningReduceOperator(FunctionOperator):
 
     def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
         super().__init__(plan, context)
-        self._table: dict[Any, Any] = context.keyed_state.table(_STATE)
+        self._table = context.keyed_state.table(_STATE)
         self._timestamps: dict[Any, int] = {}
 
     @property

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from spry.common.checkpoint import FunctionSnapshotContext, RawStateOutput, is_checkpointed_function
 from spry.common.elements import NO_TIMESTAMP
 from spry.common.plan import OperatorPlan
 from spry.common.sink import (
@@ -21,9 +20,10 @@ from spry.common.sink import (
     WriterInitContext,
 )
 from spry.runtime.blocks import detach
+from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
 from spry.runtime.codegen import CodeWriter
 from spry.runtime.context import SubtaskContext
-from spry.runtime.operators.base import Emit, Operator, StateInitializationContext, StateSnapshotContext
+from spry.runtime.operators.base import Emit, Operator
 from spry.runtime.operators.functions import FunctionOperator
 from spry.runtime.operators.printing import formatter
 
@@ -38,31 +38,7 @@ _COMMIT_PAUSES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.0, 1.0)
 """Seconds before each try."""
 _COMMITTABLES, _WRITER = "spry-committables", "spry-writer"
 """Names of states."""
-_LAST_CHECKPOINT = 1
-
-
-class _LastCheckpoint(FunctionSnapshotContext):
-    """Stands for a checkpoint when the input of a job that takes none has ended."""
-
-    def __init__(self, now: int) -> None:
-        self._now = now
-
-    def get_checkpoint_id(self) -> int:
-        return _LAST_CHECKPOINT
-
-    def get_checkpoint_timestamp(self) -> int:
-        return self._now
-
-    def get_raw_operator_state_output(self) -> RawStateOutput:
-        return _Discarded()
-
-
-class _Discarded(RawStateOutput):
-    def start_new_partition(self) -> None:
-        pass
-
-    def write(self, data: bytes) -> int:
-        return len(data)
+_ONLY_CHECKPOINT = 1
 
 
 class RunningSinkFunctionOperator(FunctionOperator):
@@ -93,15 +69,11 @@ class RunningSinkFunctionOperator(FunctionOperator):
         finisher = getattr(self.function, "finish", None)
         if finisher is not None and self.rich:
             finisher()
-        listener = getattr(self.function, "notify_checkpoint_complete", None)
-        if (
-            listener is not None
-            and is_checkpointed_function(self.function)
-            and not self.context.services.job.checkpointing
-        ):
-            # Transactions are committed when a checkpoint is complete: without any, that is now.
-            self.function.snapshot_state(_LastCheckpoint(self.context.services.clock()))
-            listener(_LAST_CHECKPOINT)
+        waits = self.rich and hasattr(self.function, "notify_checkpoint_complete")
+        if waits and not self.context.services.job.checkpointing:
+            # What waits for a checkpoint to be complete need not wait any more.
+            self.snapshot_state(StateSnapshotContext(_ONLY_CHECKPOINT, self.context.services.clock()))
+            self.notify_checkpoint_complete(_ONLY_CHECKPOINT)
 
 
 class _InitContext(WriterInitContext):

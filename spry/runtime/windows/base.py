@@ -14,45 +14,25 @@ from spry.common.operators import WindowOperator
 from spry.common.optional_methods import has_method
 from spry.common.output_tag import OutputTag
 from spry.common.plan import OperatorPlan
-from spry.common.state import (
-    AggregatingStateDescriptor,
-    ListStateDescriptor,
-    MapStateDescriptor,
-    ReducingStateDescriptor,
-    ValueStateDescriptor,
-)
 from spry.common.type_checks import compile_enforcer
 from spry.common.window_assigners import MergingWindowAssigner
 from spry.runtime.blocks import detach
+from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
 from spry.runtime.context import SubtaskContext
 from spry.runtime.failures import OperatorFailure, cut_repr, explain
-from spry.runtime.keyed_state import HeapKeyedState, KeyContext
+from spry.runtime.operators import checkpointed
 from spry.runtime.operators.base import Operator, user_method
+from spry.runtime.state.keyed import KeyContext, StateStore
 from spry.runtime.windows.fold import create_fold
 
-__all__ = ["RunningWindowBase", "StateStore"]
+__all__ = ["MERGING_WINDOWS", "WINDOWS", "RunningWindowBase"]
 
-
-class StateStore(KeyedStateStore):
-    """Keyed state as functions see it."""
-
-    def __init__(self, states: HeapKeyedState) -> None:
-        self._states = states
-
-    def get_state(self, state_descriptor: ValueStateDescriptor) -> Any:
-        return self._states.value_state(state_descriptor)
-
-    def get_list_state(self, state_descriptor: ListStateDescriptor) -> Any:
-        return self._states.list_state(state_descriptor)
-
-    def get_map_state(self, state_descriptor: MapStateDescriptor) -> Any:
-        return self._states.map_state(state_descriptor)
-
-    def get_reducing_state(self, state_descriptor: ReducingStateDescriptor) -> Any:
-        return self._states.reducing_state(state_descriptor)
-
-    def get_aggregating_state(self, state_descriptor: AggregatingStateDescriptor) -> Any:
-        return self._states.aggregating_state(state_descriptor)
+WINDOWS = "windows"
+"""In checkpoints: (key, window) -> contents."""
+MERGING_WINDOWS = "merging windows"
+"""In checkpoints: key -> window -> the window that its contents are kept under. Without an entry, the window itself."""
+_IMPLIED = "timers are implied"
+"""In checkpoints: whether every window fires when it ends, so that no timers are noted."""
 
 
 class _WindowContext:
@@ -63,7 +43,7 @@ class _WindowContext:
         self._clock = context.services.clock
         self._global = context
         self.current = KeyContext()
-        self.states = HeapKeyedState(self.current)
+        self.states = context.create_keyed_backend(self.current, "window", namespaced=True)
         self._of_window = None if merging else StateStore(self.states)
         self.at: Any = None
 
@@ -153,6 +133,38 @@ class RunningWindowBase(Operator):
         """The user's objects that have a life."""
         description = self.description
         return [f for f in (description.aggregation, description.function) if f is not None]
+
+    def initialize_state(self, context: StateInitializationContext) -> None:
+        if context.watermark is not None:
+            self.watermark = context.watermark
+        self.restore_windows(context, any(context.union_list_state(_IMPLIED)))
+        for part in self._parts():
+            checkpointed.initialize_function(part, context, self.context)
+
+    def snapshot_state(self, context: StateSnapshotContext) -> None:
+        context.put_union_list_state(_IMPLIED, [self.snapshot_windows(context)])
+        for part in self._parts():
+            checkpointed.snapshot_function(part, context, self.context)
+
+    @abstractmethod
+    def restore_windows(self, context: StateInitializationContext, timers_implied: bool) -> None:
+        """Go on with the windows of a checkpoint."""
+
+    @abstractmethod
+    def snapshot_windows(self, context: StateSnapshotContext) -> bool:
+        """Put the windows into a checkpoint; whether each just fires when it ends, so that there are no timers."""
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        for part in self._parts():
+            checkpointed.notify_complete(part, checkpoint_id)
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        for part in self._parts():
+            checkpointed.notify_aborted(part, checkpoint_id)
+
+    def has_fired(self, window: Any) -> bool:
+        """Whether event time has passed the window's end."""
+        return self.event_time and window.max_timestamp() <= self.watermark
 
     def open(self) -> None:
         for part in self._parts():

@@ -1,0 +1,253 @@
+"""State values as bytes, so that a program whose classes have changed can still read them.
+
+Values are pickled, with three exceptions: dataclasses and named tuples are written with the names of their fields, and
+rows with a declared type are fitted to it. So fields may be added, if they have a default, and removed. What classes
+looked like is noted beside the values; a field whose type has changed is an error, not a surprise later on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import cloudpickle
+
+from spry.common.errors import CheckpointError, StateMigrationError
+from spry.common.state import MapStateDescriptor, StateDescriptor
+from spry.common.typeinfo import RowTypeInfo
+from spry.common.types import Row, make_row, share_names
+from spry.runtime.state.meta import StateKind
+
+__all__ = ["StateEncoder", "adapt_rows", "check_classes", "decode_state"]
+
+Classes = dict[str, dict[str, str]]
+"""A class's module and name -> its fields, with their annotations."""
+
+
+class StateEncoder:
+    """Turns state into bytes, and notes the classes in it."""
+
+    def __init__(self) -> None:
+        self.classes: Classes = {}
+        self._seen: dict[type, bool] = {}
+
+    def encode(self, value: Any) -> bytes:
+        """The value as bytes; :class:`CheckpointError` if it cannot be pickled."""
+        buffer = io.BytesIO()
+        try:
+            _Pickler(buffer, self).dump(value)
+            return buffer.getvalue()
+        except Exception:
+            pass
+        try:
+            payload: bytes = cloudpickle.dumps(value, 5)  # Instances of classes that are defined inside a function.
+            return payload
+        except Exception as error:
+            raise CheckpointError(f"it cannot be pickled: {type(error).__name__}: {error}") from None
+
+    def by_fields(self, cls: type) -> bool:
+        """Whether instances of the class are written field by field."""
+        known = self._seen.get(cls)
+        if known is None:
+            known = self._seen[cls] = _is_plain(cls)
+            if known:
+                self.classes[f"{cls.__module__}:{cls.__qualname__}"] = _annotations(cls)
+        return known
+
+
+def _is_plain(cls: Any) -> bool:
+    """Whether it is a dataclass or named tuple that does not say itself how it is pickled."""
+    if cls.__reduce__ is not object.__reduce__ or cls.__reduce_ex__ is not object.__reduce_ex__:
+        return False
+    if "<locals>" in cls.__qualname__:
+        return False
+    if issubclass(cls, tuple):
+        return hasattr(cls, "_fields") and cls.__new__.__module__.startswith("namedtuple_")
+    if not dataclasses.is_dataclass(cls):
+        return False
+    getstate = getattr(cls, "__getstate__", None)
+    own = getattr(getstate, "__name__", "") not in ("__getstate__", "_dataclass_getstate")
+    return not own and (
+        getstate is getattr(object, "__getstate__", None) or getattr(getstate, "__name__", "") == "_dataclass_getstate"
+    )
+
+
+def _annotations(cls: Any) -> dict[str, str]:
+    if dataclasses.is_dataclass(cls):
+        given = {field.name: field.type for field in dataclasses.fields(cls)}
+    else:
+        hints = getattr(cls, "__annotations__", {})
+        given = {name: hints.get(name, "") for name in cls._fields}
+    return {
+        name: text if isinstance(text, str) else getattr(text, "__name__", str(text)) for name, text in given.items()
+    }
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, buffer: io.BytesIO, encoder: StateEncoder) -> None:
+        super().__init__(buffer, 5)
+        self._encoder = encoder
+
+    def reducer_override(self, value: Any) -> Any:
+        # Asked for what is neither a number, a text nor a container of Python's own.
+        cls = type(value)
+        if cls is type or not self._encoder.by_fields(cls):
+            return NotImplemented
+        if issubclass(cls, tuple):
+            return _named_tuple, (cls, cls._fields, tuple(value))  # type: ignore[attr-defined]
+        names = [field.name for field in dataclasses.fields(value)]
+        present = tuple([name for name in names if hasattr(value, name)])
+        state = (present, tuple([getattr(value, name) for name in present]), _extras(value, names))
+        return _blank, (cls,), state, None, None, _fill
+
+
+def _extras(value: Any, names: list[str]) -> dict[str, Any] | None:
+    """What an instance holds that is no field."""
+    known = getattr(value, "__dict__", None)
+    if not known or (len(known) <= len(names) and all(name in names for name in known)):
+        return None
+    return {name: held for name, held in known.items() if name not in names}
+
+
+def _blank(cls: Any) -> Any:
+    return cls.__new__(cls)
+
+
+def _fill(value: Any, state: tuple[tuple[str, ...], tuple[Any, ...], dict[str, Any] | None]) -> None:
+    names, values, extras = state
+    fields = type(value).__dataclass_fields__
+    held = dict(zip(names, values, strict=True))
+    if extras:
+        held.update(extras)
+    if len(fields) != len(names) or any(name not in fields for name in names):
+        for name in names:
+            if name not in fields:
+                del held[name]
+        for name, field in fields.items():
+            if name not in held and field._field_type is dataclasses._FIELD:  # type: ignore[attr-defined]
+                held[name] = _default(type(value), field)
+    for name, one in held.items():
+        object.__setattr__(value, name, one)
+
+
+def _default(cls: type, field: dataclasses.Field[Any]) -> Any:
+    if field.default is not dataclasses.MISSING:
+        return field.default
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    raise StateMigrationError(
+        f"class {cls.__qualname__} has a new field '{field.name}' that the state in the checkpoint does not have: "
+        "give the field a default"
+    )
+
+
+def _named_tuple(cls: Any, names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    if cls._fields == names:
+        return tuple.__new__(cls, values)
+    held = {name: value for name, value in zip(names, values, strict=True) if name in cls._fields}
+    missing = [name for name in cls._fields if name not in held and name not in cls._field_defaults]
+    if missing:
+        raise StateMigrationError(
+            f"class {cls.__qualname__} has a new field '{missing[0]}' that the state in the checkpoint does not have: "
+            "give the field a default"
+        )
+    return cls(**held)
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        try:
+            return super().find_class(module, name)
+        except (ImportError, AttributeError) as error:
+            raise CheckpointError(
+                f"the state holds objects of {module}.{name}, which is not there now ({error}): "
+                "bring the class back where it was"
+            ) from None
+
+
+def decode_state(payload: bytes) -> Any:
+    """What :meth:`StateEncoder.encode` was given."""
+    return _Unpickler(io.BytesIO(payload)).load()
+
+
+def check_classes(where: str, classes: Classes) -> None:
+    """Compare classes as they were with what they are now; an incompatible change is a :class:`StateMigrationError`."""
+    import sys
+
+    for path, before in classes.items():
+        module, _, qualname = path.partition(":")
+        found: Any = sys.modules.get(module)
+        for part in qualname.split("."):
+            found = getattr(found, part, None)
+        if not isinstance(found, type) or not (dataclasses.is_dataclass(found) or hasattr(found, "_fields")):
+            continue  # Decoding says so if that matters.
+        now = _annotations(found)
+        for name, text in before.items():
+            if name in now and now[name] != text:
+                raise StateMigrationError(
+                    f"{where}: field '{name}' of class {qualname} was {text or 'untyped'} in the checkpoint and is "
+                    f"{now[name] or 'untyped'} now: give the field another name, or the state"
+                )
+
+
+# Rows
+
+
+def adapt_rows(
+    where: str, before: Any, now: Any, descriptor: StateDescriptor, kind: StateKind, ttl: bool
+) -> Callable[[Any], Any] | None:
+    """How values of a state become values of the type that is declared now; None if they are that already.
+
+    Types that do not fit are a :class:`StateMigrationError`.
+    """
+    if isinstance(descriptor, MapStateDescriptor):
+        if isinstance(before, dict) and "key" in before:
+            _compare(where, before["key"], now["key"] if isinstance(now, dict) and "key" in now else None)
+            before = before["value"]
+        if isinstance(now, dict) and "key" in now:
+            now = now["value"]
+    _compare(where, before, now)
+    row = descriptor.type_info
+    if not isinstance(row, RowTypeInfo) or not isinstance(before, dict) or list(before["row"]) == list(now["row"]):
+        return None
+    names = share_names(tuple(row.get_field_names()))
+
+    def fit(value: Any) -> Any:
+        if not isinstance(value, Row):
+            return value
+        held = dict(zip(value.get_field_names() or list(before["row"]), value._values, strict=False))
+        return make_row(names, [held.get(name) for name in names], value.get_row_kind())
+
+    one = (lambda value: (fit(value[0]), value[1])) if ttl else fit
+    if kind is StateKind.LIST:
+        return lambda values: [one(value) for value in values]
+    if kind is StateKind.MAP:
+        return lambda entries: {key: one(value) for key, value in entries.items()}
+    return one
+
+
+def _compare(where: str, before: Any, now: Any) -> None:
+    if before is None or now is None or before == now:
+        return
+    if isinstance(before, dict) and isinstance(now, dict):
+        for name, inner in before["row"].items():
+            if name in now["row"]:
+                _compare(f"{where}, field '{name}'", inner, now["row"][name])
+        return
+    if _is_class(before) and _is_class(now):
+        return  # Fields are compared one by one.
+    raise StateMigrationError(
+        f"{where}: its type was {_shown(before)} in the checkpoint and is {_shown(now)} now: "
+        "keep the type, or give the state another name"
+    )
+
+
+def _is_class(text: Any) -> bool:
+    return isinstance(text, str) and text.startswith("Pojo")
+
+
+def _shown(text: Any) -> str:
+    return f"Row of {', '.join(text['row'])}" if isinstance(text, dict) else str(text)
