@@ -98,7 +98,7 @@ class Transactions(TwoPhaseCommitSinkFunction[str, int]):
         self.database.visible += self.database.transactions.pop(transaction, [])
 
     def abort(self, transaction: int) -> None:
-        assert transaction not in self.database.prepared
+        assert ("commit", transaction) not in self.database.log
         self.database.log.append(("abort", transaction))
         self.database.transactions.pop(transaction, None)
 
