@@ -50,6 +50,7 @@ from spry.datastream.functions import (
     TimerService,
     WindowFunction,
 )
+from spry.datastream.sink_functions import CheckpointCommitter, GenericWriteAheadSink, TwoPhaseCommitSinkFunction
 from spry.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
 from spry.datastream.stream_execution_environment import StreamExecutionEnvironment
 from spry.datastream.window import (
@@ -69,6 +70,7 @@ __all__ = [
     "AllWindowFunction",
     "AllWindowedStream",
     "BroadcastProcessFunction",
+    "CheckpointCommitter",
     "CheckpointConfig",
     "CheckpointListener",
     "CheckpointStorage",
@@ -90,6 +92,7 @@ __all__ = [
     "Function",
     "FunctionInitializationContext",
     "FunctionSnapshotContext",
+    "GenericWriteAheadSink",
     "GlobalWindow",
     "HashMapStateBackend",
     "JobManagerCheckpointStorage",
@@ -125,6 +128,7 @@ __all__ = [
     "TimerService",
     "Trigger",
     "TriggerResult",
+    "TwoPhaseCommitSinkFunction",
     "Window",
     "WindowAssigner",
     "WindowFunction",
