@@ -286,12 +286,17 @@ def _stand_in(module: str, name: str) -> type:
 
 
 def _show_named_tuple(cls: Any, names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    if not issubclass(cls, _Shown):
+        return _named_tuple(cls, names, values)
     made = _blank(cls)
     made.__dict__.update(zip(names, values, strict=True))
     return made
 
 
 def _show_fill(value: Any, state: tuple[tuple[str, ...], tuple[Any, ...], dict[str, Any] | None]) -> None:
+    if not isinstance(value, _Shown):
+        _fill(value, state)
+        return
     value.__dict__.update(zip(state[0], state[1], strict=True))
     value.__dict__.update(state[2] or {})
 
