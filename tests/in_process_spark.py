@@ -25,7 +25,10 @@ __all__ = ["Crashes", "run_job"]
 
 
 class Crashes:
-    """When slots die: at random, in this part of the epochs, until they have died so often."""
+    """When slots die: at random, in this part of the epochs, until they have died so often.
+
+    That is a hundred times as likely when a checkpoint is taken, or when they are to be told that one is complete.
+    """
 
     def __init__(self, seed: int = 0, rate: float = 0.0, most: int = 0) -> None:
         self.random = random.Random(seed)
@@ -35,8 +38,9 @@ class Crashes:
         self.dead: list[SlotCluster] = []
         """Kept, so that no destructor writes anything out."""
 
-    def now(self) -> bool:
-        if self.left <= 0 or self.random.random() >= self.rate:
+    def now(self, command: EpochCommand) -> bool:
+        rate = self.rate * 100 if command.completed or command.checkpoint is not None else self.rate
+        if self.left <= 0 or self.random.random() >= rate:
             return False
         self.left -= 1
         self.count += 1
@@ -54,9 +58,9 @@ class _InProcessSpark:
         return self._cluster.deploy()
 
     def run_epoch(self, command: EpochCommand, description: str) -> list[SlotReport]:
-        before = self.crashes.now()
+        before = self.crashes.now(command)
         reports = [] if before else self._cluster.run_epoch(command)
-        if before or self.crashes.now():
+        if before or self.crashes.now(command):
             self._gone = True
             self.crashes.dead.append(self._cluster)
             return [SlotReport(0, command.epoch, 1, failure=FailureInfo("slot 0 was killed", slot_lost=True))]
