@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,7 @@ from spry.runtime.checkpoints.storage import CheckpointStore, open_checkpoint_st
 __all__ = ["CheckpointCoordinator", "CheckpointFailuresError", "CheckpointStatistics", "SavepointRequest"]
 
 _LEAST_INTERVAL = 0.01
+_METADATA_SECONDS = 0.005
 _SHARED = "../shared"
 
 
@@ -252,6 +253,7 @@ class CheckpointCoordinator:
         now = time.monotonic()
         for pending in list(self._pending.values()):
             if pending.writing is not None:
+                wait([pending.writing], _METADATA_SECONDS)  # Mostly it is done at once.
                 if pending.writing.done():
                     self._written(pending)
             elif now - pending.started > self._timeout:

@@ -396,6 +396,8 @@ class JobMaster:
                 raise JobExecutionError(self.name, FailureInfo(str(stopping.done.exception())))
         if self._settling is not None and self.checkpoints.was_given_up(self._settling):
             self._settling = None
+        if self._settling is None and self.graph.all_finished and command.checkpoint is not None:
+            self._settling = command.checkpoint.checkpoint_id  # It covers the end already.
 
     @contextlib.contextmanager
     def _breakable(self) -> Iterator[None]:
@@ -414,7 +416,9 @@ class JobMaster:
             for coordinator in self._coordinators:
                 self._guarded(coordinator, coordinator.notify_checkpoint_complete, checkpoint_id)
         ending = self.graph.all_finished and self._settling is None and self.checkpoints.after_finish
-        request, savepoint = self.checkpoints.request(self._epoch, now_wanted=ending)
+        request, savepoint = None, None
+        if not quiet or ending:
+            request, savepoint = self.checkpoints.request(self._epoch, now_wanted=ending)
         if request is not None and ending:
             self._settling = request.checkpoint_id
         if savepoint is not None and savepoint.stop is not None:

@@ -38,7 +38,7 @@ from spry.runtime.clock import Clock, system_clock
 from spry.runtime.context import SlotServices
 from spry.runtime.failures import OperatorFailure, explain, failure_of
 from spry.runtime.operators.source import Budget
-from spry.runtime.subtask import Subtask
+from spry.runtime.subtask import SnapshotDeclined, Subtask
 
 __all__ = ["Slot", "encode_report"]
 
@@ -295,8 +295,8 @@ class Slot:
                 own, known = subtask.snapshot(request)
                 parts.extend(own)
                 operators.extend(known)
-        except OperatorFailure as error:
-            self._taker.fail(request, error.info.describe(), started)
+        except SnapshotDeclined as error:
+            self._taker.fail(request, str(error), started)
             return
         self._taker.take(request, parts, operators, started)
 

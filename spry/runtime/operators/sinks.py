@@ -111,6 +111,8 @@ class RunningSinkOperator(Operator):
     Committables wait for the checkpoint that they are in, and are part of every later one until they are committed.
     """
 
+    must_snapshot = True
+
     def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
         super().__init__(plan, context)
         sink = plan.description.sink  # type: ignore[attr-defined]
