@@ -50,6 +50,7 @@ from spry.datastream.functions import (
     TimerService,
     WindowFunction,
 )
+from spry.datastream.queryable_state_client import QueryableStateClient
 from spry.datastream.sink_functions import CheckpointCommitter, GenericWriteAheadSink, TwoPhaseCommitSinkFunction
 from spry.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
 from spry.datastream.stream_execution_environment import StreamExecutionEnvironment
@@ -114,6 +115,7 @@ __all__ = [
     "ProcessFunction",
     "ProcessJoinFunction",
     "ProcessWindowFunction",
+    "QueryableStateClient",
     "QueryableStateStream",
     "ReduceFunction",
     "RuntimeContext",

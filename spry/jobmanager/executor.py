@@ -18,6 +18,7 @@ from spry.common.plan import StopMode
 from spry.common.state_choices import SavepointFormatType
 from spry.graph.submission import JobSubmission
 from spry.jobmanager.checkpoint_coordinator import CheckpointCoordinator
+from spry.jobmanager.endpoint import endpoint
 from spry.jobmanager.job_master import JobMaster
 from spry.jobmanager.progress import Progress
 
@@ -130,8 +131,10 @@ class SparkExecutor:
             if sys.stderr.isatty():
                 sys.stderr.write("\n")
         master = JobMaster(submission, context, JobID.generate())
+        client = SparkJobClient(master)
+        endpoint().register(client, master.name, master.ended)
         master.start()
-        return SparkJobClient(master)
+        return client
 
 
 def create_executor() -> SparkExecutor:
