@@ -69,7 +69,7 @@ def _kill_a_slot(jvm: int) -> float:
             .map(lambda i: (i % 1000, i))
             .key_by(lambda record: record[0])
             .process(Count())
-            .filter(lambda record: record[1] % 100 == 0)
+            .filter(lambda record: record[0] % 50 == 0)
         )
         results = stream.execute_and_collect("killed")
         times: list[float] = []
