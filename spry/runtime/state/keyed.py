@@ -253,11 +253,7 @@ class KeyedStateBackend(ABC):
             self.queryable[descriptor.queryable_state_name] = name
         if ttl is not None:
             self._ttls[name] = ttl
-            table = self.table(name)
-            if ttl.cleans_incrementally:
-                ttl.attach(table)
-                if ttl.cleans_for_every_record:
-                    self.cleaners.append(ttl.clean)
+            self.clean_up(ttl, name)
             return self.create_ttl_state(descriptor, kind, ttl)
         return self.create_state(descriptor, kind)
 
@@ -274,6 +270,13 @@ class KeyedStateBackend(ABC):
             return ReducingStateOfTable(table, current, _reduce_call(descriptor.reduce_function))
         assert isinstance(descriptor, AggregatingStateDescriptor)
         return AggregatingStateOfTable(table, current, descriptor.agg_function)
+
+    def clean_up(self, ttl: Ttl, name: str) -> None:
+        """See to it that what has expired goes, also if nobody meets it."""
+        if ttl.cleans_incrementally:
+            ttl.attach(self.table(name))
+            if ttl.cleans_for_every_record:
+                self.cleaners.append(ttl.clean)
 
     def create_ttl_state(self, descriptor: StateDescriptor, kind: StateKind, ttl: Ttl) -> Any:
         """The state object for a descriptor with time to live."""
