@@ -8,6 +8,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,8 @@ class RocksDBKeyedStateBackend(KeyedStateBackend):
         if family not in self._families:
             database.create_column_family(family, self._family_options).close()
         where = f"operator '{self.operator}', state '{name}'"
-        rows = Rows(database, family, self._group_of(), self.encoder, where, self._settings.batch_size)
+        batch_size = self._settings.batch_size
+        rows = Rows(database, family, self._group_of(), self._max_parallelism, self.encoder, where, batch_size)
         table = _TABLES.get(self._metas[name].kind, RocksTable)(rows, self._settings.cache_entries)
         self._rocks[name] = table
         return table
@@ -91,7 +93,7 @@ class RocksDBKeyedStateBackend(KeyedStateBackend):
         max_parallelism = self._max_parallelism
         if self.namespaced:
             return lambda key: key_group_of(key[0], max_parallelism)
-        return lambda key: key_group_of(key, max_parallelism)
+        return partial(key_group_of, max_parallelism=max_parallelism)
 
     # States
 

@@ -157,7 +157,7 @@ class RocksListTable(RocksTable):
                 for row, _ in rows.starting(rows.prefix(key)):
                     writer.delete(row)
             for key, values in chain(hot.items(), tails.items()):
-                writer.put(rows.prefix(key) + number, rows.carry(key) + rows.dumps(values))
+                writer.put(rows.prefix(key) + number, rows.payload(key, values))
         for key, tail in tails.items():
             if key in self._clean:
                 self._clean[key].extend(tail)
@@ -187,7 +187,7 @@ class RocksListTable(RocksTable):
         if left is None:
             writer.delete(row)
         else:
-            writer.put(row, self.rows.carry(key) + self.rows.dumps(left))
+            writer.put(row, self.rows.payload(key, left))
 
 
 class ListStateOfRocks(ListStateOfTable):

@@ -8,7 +8,7 @@ from typing import Any
 
 from spry.runtime.state.keyed import MapStateOfTable
 from spry.runtime.state.rocksdb_tables import ABSENT, RocksTable, Rows, Writer, is_atomic, runs
-from spry.runtime.state.row_keys import decode_key, encode_key
+from spry.runtime.state.row_keys import decode_key, key_bytes
 from spry.runtime.state.ttl import Ttl, TtlMapState
 
 __all__ = ["MapStateOfRocks", "RocksMapTable", "TtlMapStateOfRocks"]
@@ -113,9 +113,7 @@ class RocksMapTable(RocksTable):
     # Rows
 
     def _row(self, prefix: bytes, entry: Any) -> bytes:
-        out = bytearray(prefix)
-        encode_key(entry, out)
-        return bytes(out)
+        return prefix + key_bytes(entry)[0]
 
     def _entry(self, prefix: bytes, row: bytes, payload: bytes) -> tuple[Any, Any]:
         carried = self.rows.carried(payload)
@@ -202,7 +200,7 @@ class RocksMapTable(RocksTable):
                         if entry not in touched.held and clean.get(entry) is not ABSENT:
                             writer.delete(self._row(prefix, entry))
                 for entry, value in touched.held.items():
-                    writer.put(self._row(prefix, entry), rows.carry((key, entry)) + rows.dumps(value))
+                    writer.put(self._row(prefix, entry), rows.payload((key, entry), value))
                 clean.update(dict.fromkeys(touched.gone, ABSENT))
                 clean.update(touched.held)
                 if clean:

@@ -15,7 +15,7 @@ from typing import Any
 from rocksdict import Rdict, ReadOptions, WriteBatch, WriteOptions
 
 from spry.common.errors import CheckpointError
-from spry.runtime.state.row_keys import decode_key, encode_key
+from spry.runtime.state.row_keys import decode_key, key_bytes
 from spry.runtime.state.schema import StateEncoder, decode_state
 from spry.runtime.state.ttl import Ttl
 
@@ -54,6 +54,7 @@ class Rows:
         database: Rdict,
         family: str,
         group_of: Callable[[Any], int],
+        max_parallelism: int,
         encoder: StateEncoder,
         where: str,
         batch_size: int = 2 << 20,
@@ -63,6 +64,7 @@ class Rows:
         self.handle: Any = database.get_column_family_handle(family)
         self.get: Callable[[bytes], bytes | None] = self.family.get
         self._group_of = group_of
+        self._groups = [group.to_bytes(2, "big") for group in range(max_parallelism)]
         self._encoder = encoder
         self._where = where
         self.batch_size = batch_size
@@ -77,15 +79,12 @@ class Rows:
 
     def key(self, key: Any) -> bytes:
         """The row key of a key that has one row."""
-        out = bytearray(self._group_of(key).to_bytes(2, "big"))
-        encode_key(key, out)
-        return bytes(out)
+        return self._groups[self._group_of(key)] + key_bytes(key)[0]
 
     def prefix(self, key: Any) -> bytes:
         """What the row keys of a key begin with that has several."""
-        out = bytearray()
-        encode_key(key, out)
-        return self._group_of(key).to_bytes(2, "big") + len(out).to_bytes(4, "big") + bytes(out)
+        held = key_bytes(key)[0]
+        return self._groups[self._group_of(key)] + len(held).to_bytes(4, "big") + held
 
     @staticmethod
     def prefix_of(row: bytes) -> bytes:
@@ -103,10 +102,17 @@ class Rows:
         except CheckpointError as error:
             raise CheckpointError(f"{self._where}: {error}") from None
 
-    def carry(self, key: Any) -> bytes:
-        """What comes before the value, if the row's key cannot be read back."""
-        if encode_key(key, bytearray()):
-            return b""
+    def row(self, key: Any, value: Any) -> tuple[bytes, bytes]:
+        """The row of a key that has one row."""
+        held, plain = key_bytes(key)
+        payload = self.dumps(value)
+        return self._groups[self._group_of(key)] + held, payload if plain else self._carry(key) + payload
+
+    def payload(self, key: Any, value: Any) -> bytes:
+        """What a row holds; with the key, if that cannot be read back from the row's key."""
+        return self.dumps(value) if key_bytes(key)[1] else self._carry(key) + self.dumps(value)
+
+    def _carry(self, key: Any) -> bytes:
         held = self.dumps(key)
         return _MARK + len(held).to_bytes(4, "big") + held
 
@@ -372,7 +378,7 @@ class RocksTable(MutableMapping[Any, Any]):
                     clean.pop(key, None)
             for key, value in hot.items():
                 if loaded.get(key, ABSENT) is not value:
-                    writer.put(rows.key(key), rows.carry(key) + rows.dumps(value))
+                    writer.put(*rows.row(key, value))
         clean.update(hot)
         hot.clear()
         loaded.clear()

@@ -23,15 +23,31 @@ from spry.common.errors import InvalidKeyError
 from spry.common.types import Row, values_by_name
 from spry.common.window import GlobalWindow, TimeWindow
 
-__all__ = ["decode_key", "encode_key"]
+__all__ = ["decode_key", "encode_key", "key_bytes"]
 
 _FLOAT = struct.Struct(">d")
 _SHORT = [bytes([n]) for n in range(255)]
+_SHORT_TEXTS = [b"s" + size for size in _SHORT]
+_INT_BOUND = 1 << 63
 _UTC = datetime.UTC
 
 
+def key_bytes(key: Any) -> tuple[bytes, bool]:
+    """A key's bytes, and whether :func:`decode_key` gives the very same key back."""
+    cls = key.__class__
+    if cls is str:
+        data = key.encode("utf-8", "surrogatepass")
+        if len(data) < 255:
+            return _SHORT_TEXTS[len(data)] + data, True
+    elif cls is int and -_INT_BOUND <= key < _INT_BOUND:
+        return b"i" + key.to_bytes(8, "big", signed=True), True
+    out = bytearray()
+    plain = encode_key(key, out)
+    return bytes(out), plain
+
+
 def encode_key(key: Any, out: bytearray) -> bool:
-    """Append a key's bytes; says whether :func:`decode_key` gives the very same key back."""
+    """Append a key's bytes to others; says what :func:`key_bytes` says."""
     cls = key.__class__
     if cls is str:
         _text(b"s", key, out)
