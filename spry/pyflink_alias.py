@@ -26,10 +26,8 @@ from typing import Any
 
 __all__ = [
     "CACHE",
-    "CHECKPOINTS",
     "FILES",
     "INPUT_FORMATS",
-    "TTL",
     "TWO_INPUTS",
     "install",
     "installed",
@@ -58,16 +56,21 @@ _SAME = (
     "common.types",
     "common.watermark_strategy",
     "datastream",
+    "datastream.checkpoint_config",
+    "datastream.checkpoint_storage",
+    "datastream.checkpointing_mode",
     "datastream.connectors",
     "datastream.connectors.base",
     "datastream.connectors.file_system",
     "datastream.connectors.number_seq",
     "datastream.data_stream",
     "datastream.execution_mode",
+    "datastream.externalized_checkpoint_retention",
     "datastream.functions",
     "datastream.output_tag",
     "datastream.slot_sharing_group",
     "datastream.state",
+    "datastream.state_backend",
     "datastream.stream_execution_environment",
     "datastream.time_domain",
     "datastream.window",
@@ -85,10 +88,8 @@ _MODULES = {
 # Why something is not there. What is missing of Spry's own objects is explained in the same words.
 
 CACHE = "streams that keep their records are not there yet; run the stream again"
-CHECKPOINTS = "checkpoints and state backends are not there yet; leave such settings out"
 FILES = "file formats other than lines of text are not there yet; read lines, and parse them in a map function"
 INPUT_FORMATS = "input formats are Java classes; implement Source in Python (docs/sources-and-sinks.md)"
-TTL = "state that expires is not there yet; clear state in a timer"
 TWO_INPUTS = "streams of two inputs (connect, joins, broadcast state) are not there yet"
 
 _ASYNC = "asynchronous functions are not there yet; a map function can call a service that open() connects to"
@@ -108,14 +109,9 @@ _MISSING_MODULES = {
     "pyflink.datastream.async_data_stream": _ASYNC,
     "pyflink.datastream.async_retry_predicates": _ASYNC,
     "pyflink.datastream.async_retry_strategies": _ASYNC,
-    "pyflink.datastream.checkpoint_config": CHECKPOINTS,
-    "pyflink.datastream.checkpoint_storage": CHECKPOINTS,
-    "pyflink.datastream.checkpointing_mode": CHECKPOINTS,
     **{f"pyflink.datastream.connectors.{system}": _CONNECTORS for system in _SYSTEMS},
     "pyflink.datastream.connectors.hybrid_source": "it is not there yet; read the sources one by one, and union them",
-    "pyflink.datastream.externalized_checkpoint_retention": CHECKPOINTS,
     "pyflink.datastream.formats": FILES,
-    "pyflink.datastream.state_backend": CHECKPOINTS,
     "pyflink.datastream.utils": _JVM,
     "pyflink.fn_execution": _INTERNAL,
     "pyflink.java_gateway": _JVM,
@@ -130,11 +126,6 @@ _MISSING_NAMES = {
     _ASYNC: (
         "AsyncDataStream AsyncFunction AsyncFunctionDescriptor AsyncRetryPredicate AsyncRetryStrategy "
         "ExponentialBackoffDelayRetryStrategy FixedDelayRetryStrategy NoRetryStrategy"
-    ),
-    CHECKPOINTS: (
-        "CheckpointConfig CheckpointStorage CheckpointingMode CustomCheckpointStorage CustomStateBackend "
-        "EmbeddedRocksDBStateBackend ExternalizedCheckpointRetention FileSystemCheckpointStorage HashMapStateBackend "
-        "JobManagerCheckpointStorage OperatorStateStore PredefinedOptions StateBackend"
     ),
     _FILE_SINKS: (
         "BucketAssigner DefaultRollingPolicy FileCompactStrategy FileCompactor FileSink OnCheckpointRollingPolicy "
@@ -154,7 +145,6 @@ _MISSING_NAMES = {
     TWO_INPUTS: ("BroadcastConnectedStream BroadcastStream CoFlatMapFunction CoMapFunction ConnectedStreams"),
     "it wraps a Java class; use WatermarkStrategy.for_generator": "AssignerWithPeriodicWatermarksWrapper",
     CACHE: "CachedDataStream",
-    TTL: "StateTtlConfig",
 }
 _WHY = {name: why for why, names in _MISSING_NAMES.items() for name in names.split()}
 

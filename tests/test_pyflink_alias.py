@@ -64,8 +64,6 @@ def test_every_form_of_import() -> None:
         ("from pyflink.datastream import CoMapFunction", "streams of two inputs .* are not there yet"),
         ("from pyflink.datastream.functions import AsyncFunction", "not there yet"),
         ("from pyflink.datastream.data_stream import ConnectedStreams", "'pyflink.datastream.data_stream.Connected"),
-        ("from pyflink.datastream import HashMapStateBackend", "checkpoints and state backends are not there yet"),
-        ("from pyflink.datastream import state_backend", "checkpoints"),
         ("from pyflink.datastream.connectors.kafka import KafkaSource", "write a Source .* of your own"),
         ("from pyflink.datastream.connectors import jdbc", "write a Source .* of your own"),
         ("from pyflink.datastream.connectors.file_system import FileSink", "sinks that write files are not there yet"),

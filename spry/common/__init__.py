@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         SimpleStringSchema,
     )
     from spry.common.serializer import TypeSerializer
+    from spry.common.state_choices import SavepointFormatType
     from spry.common.time import Duration, Instant, Time
     from spry.common.type_checks import TypeMismatch
     from spry.common.typeinfo import TypeInformation, Types
@@ -64,6 +65,7 @@ __all__ = [
     "Row",
     "RowKind",
     "RuntimeExecutionMode",
+    "SavepointFormatType",
     "SerializationSchema",
     "SimpleStringSchema",
     "Time",
@@ -99,6 +101,7 @@ _MODULES = {
         "SimpleStringSchema",
     ),
     "serializer": ("TypeSerializer",),
+    "state_choices": ("SavepointFormatType",),
     "time": ("Duration", "Instant", "Time"),
     "type_checks": ("TypeMismatch",),
     "typeinfo": ("TypeInformation", "Types"),

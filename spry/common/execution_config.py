@@ -7,7 +7,7 @@ from typing import Any
 
 from spry.common.config_options import ConfigOption
 from spry.common.configuration import Configuration
-from spry.common.options import CoreOptions, ExecutionOptions, PipelineOptions
+from spry.common.options import CheckpointingOptions, CoreOptions, ExecutionOptions, PipelineOptions
 from spry.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from spry.common.time import Duration
 
@@ -225,11 +225,11 @@ class ExecutionConfig:
         return list(self._pojo_types)
 
     def is_use_snapshot_compression(self) -> bool:
-        return self._configuration.get(ExecutionOptions.SNAPSHOT_COMPRESSION)
+        return self._configuration.get(CheckpointingOptions.SNAPSHOT_COMPRESSION)
 
     def set_use_snapshot_compression(self, use_snapshot_compression: bool) -> ExecutionConfig:
         """Whether the files of checkpoints are compressed."""
-        return self._set(ExecutionOptions.SNAPSHOT_COMPRESSION, use_snapshot_compression)
+        return self._set(CheckpointingOptions.SNAPSHOT_COMPRESSION, use_snapshot_compression)
 
     def _set(self, option: ConfigOption[Any], value: Any) -> ExecutionConfig:
         self._configuration.set(option, value)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 from spry.common.completable_future import CompletableFuture
 from spry.common.job_execution_result import JobExecutionResult
 from spry.common.job_id import JobID
 from spry.common.job_status import JobStatus
-from spry.common.not_yet import NotYet, say_why
-from spry.pyflink_alias import CHECKPOINTS
+from spry.common.state_choices import SavepointFormatType
 
 __all__ = ["JobClient"]
 
 
-class JobClient(NotYet, ABC):
-    """What ``execute_async`` gives: ask for the job's status, wait for it, cancel it."""
-
-    _not_yet: ClassVar[dict[str, str]] = say_why(CHECKPOINTS, "trigger_savepoint stop_with_savepoint")
+class JobClient(ABC):
+    """What ``execute_async`` gives: ask for the job's status, wait for it, take savepoints, cancel it."""
 
     @abstractmethod
     def get_job_id(self) -> JobID: ...
@@ -29,6 +26,29 @@ class JobClient(NotYet, ABC):
     @abstractmethod
     def cancel(self) -> CompletableFuture[None]:
         """Cancel the job; done when it has ended."""
+
+    @abstractmethod
+    def trigger_savepoint(
+        self, savepoint_directory: str | None = None, format_type: SavepointFormatType | None = None
+    ) -> CompletableFuture[str]:
+        """Take a savepoint; gives its path. The job goes on.
+
+        :param savepoint_directory: Where to; without it the environment's default savepoint directory.
+        :param format_type: CANONICAL, which every state backend can read, or NATIVE; CANONICAL if nothing is said.
+        """
+
+    @abstractmethod
+    def stop_with_savepoint(
+        self,
+        advance_to_end_of_event_time: bool,
+        savepoint_directory: str | None = None,
+        format_type: SavepointFormatType | None = None,
+    ) -> CompletableFuture[str]:
+        """Take a savepoint and end the job; gives the savepoint's path.
+
+        :param advance_to_end_of_event_time: Whether the watermark goes to its end first, so that all windows and
+            event-time timers fire. Only for jobs that are not to go on.
+        """
 
     @abstractmethod
     def get_accumulators(self) -> CompletableFuture[dict[str, Any]]:

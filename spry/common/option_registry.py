@@ -166,6 +166,8 @@ def _default(option: ConfigOption[Any]) -> str:
         return option.default_text or "none"
     if option.value_type is ValueType.MEMORY and option.default % (1 << 20) == 0:
         return f"`{option.default >> 20} mb`"
+    if option.value_type is ValueType.MEMORY and option.default % (1 << 10) == 0:
+        return f"`{option.default >> 10} kb`"
     if option.value_type is ValueType.DURATION and option.default.to_millis() % 1000 == 0:
         return f"`{option.default.to_millis() // 1000} s`"
     text = format_value(option.default)

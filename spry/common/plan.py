@@ -11,14 +11,21 @@ from spry.common.operators import OperatorDescription
 from spry.common.partitioning import Partitioning
 
 __all__ = [
+    "CheckpointRequest",
     "EdgePlan",
     "EpochCommand",
     "ExecutionState",
+    "FileHandle",
     "JobPlan",
     "OperatorPlan",
+    "OperatorSnapshot",
+    "RestoreState",
     "SlotCommand",
     "SlotReport",
+    "SlotSnapshot",
     "SourceEvents",
+    "StateQuery",
+    "StopMode",
     "VertexPlan",
     "VertexReport",
 ]
@@ -40,6 +47,101 @@ class ExecutionState(Enum):
     @property
     def is_terminal(self) -> bool:
         return self in (ExecutionState.FINISHED, ExecutionState.CANCELED, ExecutionState.FAILED)
+
+
+class StopMode(Enum):
+    """How a job ends with a savepoint."""
+
+    SUSPEND = "suspend"
+    """Sources read no further; windows and timers stay for whoever goes on from the savepoint."""
+    DRAIN = "drain"
+    """The input is over: event time ends, and everything fires before the savepoint is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRequest:
+    """What slots are to do at the end of an epoch that is a checkpoint."""
+
+    checkpoint_id: int
+    timestamp: int
+    """When it was begun, in ms."""
+    directory: str | None
+    """Where files go; None: everything travels with the report."""
+    shared: str | None = None
+    """Where files go that later checkpoints may refer to, too, below the directory; None: to none."""
+    canonical: bool = False
+    """A savepoint in the form that every backend reads."""
+    savepoint: bool = False
+    known_files: frozenset[str] = frozenset()
+    """Shared files of checkpoints that are complete: they need not be written again."""
+    inline_limit: int = 20480
+    """What is at most so large travels with the report, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileHandle:
+    """A part of a snapshot: a file, or the file's contents if they are small."""
+
+    operators: tuple[tuple[str, int], ...]
+    """(uid, subtask) of whose state is in it."""
+    size: int
+    path: str | None = None
+    """Below the checkpoint's directory."""
+    inline: bytes | None = field(default=None, repr=False)
+    local: str | None = None
+    """A copy on the machine that wrote it."""
+    database: dict[str, Any] | None = None
+    """If it is a database's: its files, states and key groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSnapshot:
+    """What is known of one operator's subtask beside its states."""
+
+    uid: str
+    name: str
+    subtask: int
+    watermark: int
+    idle: bool
+    finished: bool
+
+
+@dataclass(slots=True)
+class SlotSnapshot:
+    """What has become of a slot's part of a checkpoint."""
+
+    checkpoint_id: int
+    slot: int
+    files: list[FileHandle] = field(default_factory=list)
+    operators: list[OperatorSnapshot] = field(default_factory=list)
+    error: str | None = None
+    sync_seconds: float = 0.0
+    """How long the slot stood still."""
+    seconds: float = 0.0
+    """From the end of the epoch until everything was written."""
+    written: int = 0
+    """Bytes; less than the state's size where files are shared with earlier checkpoints."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreState:
+    """What a job goes on from."""
+
+    checkpoint_id: int
+    directory: str | None
+    files: tuple[FileHandle, ...]
+    operators: tuple[OperatorSnapshot, ...]
+    parallelism: dict[str, int]
+    """Operator's uid -> how many subtasks it had."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateQuery:
+    """A question for the value of a queryable state."""
+
+    query_id: int
+    name: str
+    key: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +212,10 @@ class JobPlan:
     python_path: tuple[str, ...] = ()
     main_classes: dict[str, Any] = field(default_factory=dict)
     """Classes of the user's main program, so that slots know them by name."""
+    checkpointing: bool = False
+    """Whether the job takes checkpoints: what is written becomes visible with them."""
+    restore: RestoreState | None = None
+    """What the job goes on from, None if it starts afresh."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +248,14 @@ class EpochCommand:
     max_bytes: int = 1 << 62
     """For what a slot passes on; sources stop reading past it."""
     slots: dict[int, SlotCommand] = field(default_factory=dict)
+    checkpoint: CheckpointRequest | None = None
+    """The epoch ends with a checkpoint."""
+    completed: tuple[int, ...] = ()
+    """Checkpoints that have become durable since the last epoch."""
+    aborted: tuple[int, ...] = ()
+    """Checkpoints that were given up since the last epoch."""
+    stop: StopMode | None = None
+    queries: tuple[StateQuery, ...] = ()
     watermark_limits: dict[int, int] = field(default_factory=dict)
     """Vertex id of a source -> the watermark past which it waits for the others of its group."""
 
@@ -185,3 +299,7 @@ class SlotReport:
     process_stays: bool = False
     """After closing: the process can be used for another job."""
     warnings: list[str] = field(default_factory=list)
+    snapshots: list[SlotSnapshot] = field(default_factory=list)
+    """Snapshots that have been written, or have failed, since the last report."""
+    answers: dict[int, Any] = field(default_factory=dict)
+    """Query -> the value, None if the key has none; only of queries that are for this slot."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from spry.common.not_yet import NotYet, say_why
-from spry.pyflink_alias import TTL
+from spry.common.state_ttl import StateTtlConfig
 
 __all__ = [
     "AggregatingState",
@@ -48,7 +47,7 @@ class ValueState(State, Generic[T]):
 
     @abstractmethod
     def value(self) -> T:
-        """The current key's value, or None."""
+        """The current key's value; the descriptor's default value, or None, if there is none."""
 
     @abstractmethod
     def update(self, value: T) -> None:
@@ -170,37 +169,70 @@ class BroadcastState(ReadOnlyBroadcastState[K, V]):
     def remove(self, key: K) -> None: ...
 
 
-class StateDescriptor(NotYet):
+class StateDescriptor:
     """Names a state. Within one operator a name belongs to one state."""
-
-    _not_yet: ClassVar[dict[str, str]] = {
-        "enable_time_to_live": TTL,
-        **say_why("state is not open to queries yet; emit what others need", "set_queryable is_queryable"),
-    }
 
     def __init__(self, name: str, type_info: Any = None) -> None:
         if not isinstance(name, str) or not name:
             raise ValueError(f"a state needs a non-empty name, not {name!r}")
         self.name = name
         self.type_info = type_info
-        self.ttl_config: Any = None
+        self.ttl_config = StateTtlConfig.DISABLED
         self.queryable_state_name: str | None = None
 
     def get_name(self) -> str:
         return self.name
+
+    def enable_time_to_live(self, ttl_config: StateTtlConfig) -> None:
+        """Let the state expire. See :class:`~spry.common.state_ttl.StateTtlConfig`."""
+        if not isinstance(ttl_config, StateTtlConfig):
+            raise TypeError(
+                f"state '{self.name}': enable_time_to_live takes a StateTtlConfig, such as "
+                f"StateTtlConfig.new_builder(Time.hours(1)).build(), not {ttl_config!r}"
+            )
+        if ttl_config.is_enabled() and self.is_queryable():
+            raise ValueError(f"state '{self.name}' is open to queries, so it cannot expire: choose one of them")
+        self.ttl_config = ttl_config
+
+    def get_ttl_config(self) -> StateTtlConfig:
+        """Whether and when the state expires."""
+        return self.ttl_config
+
+    def set_queryable(self, queryable_state_name: str) -> None:
+        """Let a client read the state of a running job by this name, which no other state of the job may have."""
+        if not isinstance(queryable_state_name, str) or not queryable_state_name:
+            raise ValueError(f"state '{self.name}' needs a non-empty name for queries, not {queryable_state_name!r}")
+        if self.is_queryable():
+            raise ValueError(f"state '{self.name}' is open to queries as '{self.queryable_state_name}' already")
+        if self.ttl_config.is_enabled():
+            raise ValueError(f"state '{self.name}' expires, so it cannot be open to queries: choose one of them")
+        self.queryable_state_name = queryable_state_name
+
+    def is_queryable(self) -> bool:
+        """Whether a client can read the state of a running job."""
+        return self.queryable_state_name is not None
+
+    def get_queryable_state_name(self) -> str | None:
+        """The name for queries, ``None`` if the state is not open to them."""
+        return self.queryable_state_name
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
 
 
 class ValueStateDescriptor(StateDescriptor):
-    """Describes a :class:`ValueState`."""
+    """Describes a :class:`ValueState`.
 
-    def __init__(self, name: str, value_type_info: Any = None) -> None:
+    :param default_value: What a key has that nothing was written for. Each reader gets a copy.
+    """
+
+    def __init__(self, name: str, value_type_info: Any = None, default_value: Any = None) -> None:
         super().__init__(name, value_type_info)
+        self.default_value = default_value
 
     def get_default_value(self) -> Any:
-        return None
+        """What a key has that nothing was written for."""
+        return self.default_value
 
 
 class ListStateDescriptor(StateDescriptor):

@@ -42,7 +42,7 @@ from spry.common.partitioning import (
     Shuffle,
 )
 from spry.common.sink import Sink
-from spry.common.state import MapStateDescriptor
+from spry.common.state import MapStateDescriptor, StateDescriptor, ValueStateDescriptor
 from spry.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation, Types
 from spry.common.watermark_strategy import WatermarkStrategy
 from spry.common.window_assigners import CountSlidingWindowAssigner, CountTumblingWindowAssigner, WindowAssigner
@@ -60,6 +60,7 @@ from spry.datastream.functions import (
     ReduceFunction,
     SinkFunction,
 )
+from spry.datastream.queryable_state import KeepForQueries, queryable
 from spry.datastream.slot_sharing_group import SlotSharingGroup
 from spry.datastream.windowed_stream import AllWindowedStream, WindowedStream
 from spry.graph.transformations import (
@@ -74,7 +75,7 @@ from spry.pyflink_alias import CACHE, TWO_INPUTS
 if TYPE_CHECKING:
     from spry.datastream.stream_execution_environment import StreamExecutionEnvironment
 
-__all__ = ["CloseableIterator", "DataStream", "DataStreamSink", "KeyedStream"]
+__all__ = ["CloseableIterator", "DataStream", "DataStreamSink", "KeyedStream", "QueryableStateStream"]
 
 
 class _Named:
@@ -509,6 +510,21 @@ class KeyedStream(DataStream, FieldAggregations):
         check_field(name, field, given)
         return self._apply("Keyed Aggregation", ReduceOperator(fold, key=self._key), given, False)
 
+    def as_queryable_state(
+        self, queryable_state_name: str, state_descriptor: StateDescriptor | None = None
+    ) -> QueryableStateStream:
+        """Keep the latest record of each key in state that clients can read while the job runs, by this name.
+
+        With a ReducingStateDescriptor or an AggregatingStateDescriptor it is what the key's records amount to.
+        """
+        if state_descriptor is None:
+            state_descriptor = ValueStateDescriptor(queryable_state_name, self._transformation.type_info)
+        kept = queryable(queryable_state_name, state_descriptor)
+        sink = self._sink(
+            f"Queryable state: {queryable_state_name}", ProcessOperator(KeepForQueries(kept), key=self._key)
+        )
+        return QueryableStateStream(sink, kept)
+
     def _partition(self, partitioning: Partitioning) -> DataStream:
         return self._origin._partition(partitioning)
 
@@ -566,6 +582,22 @@ class DataStreamSink(_Named):
         """Put the sink in slots of its own."""
         self._set_group(slot_sharing_group, self._environment)
         return self
+
+
+class QueryableStateStream(DataStreamSink):
+    """A keyed stream's state that is open to queries, for its settings."""
+
+    def __init__(self, sink: DataStreamSink, state_descriptor: StateDescriptor) -> None:
+        super().__init__(sink._environment, sink._operator("as_queryable_state"))
+        self._state_descriptor = state_descriptor
+
+    def get_queryable_state_name(self) -> str:
+        """The name by which clients ask for the state."""
+        return self._state_descriptor.get_queryable_state_name() or ""
+
+    def get_state_descriptor(self) -> StateDescriptor:
+        """The descriptor of the state."""
+        return self._state_descriptor
 
 
 class CloseableIterator(Iterator[Any]):

@@ -10,6 +10,14 @@ from collections.abc import Iterable
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from spry.common.accumulators import Accumulator
+from spry.common.checkpoint import (
+    CheckpointedFunction,
+    CheckpointListener,
+    FunctionInitializationContext,
+    FunctionSnapshotContext,
+    ListCheckpointed,
+    OperatorStateStore,
+)
 from spry.common.context import KeyedStateStore, RuntimeContext
 from spry.common.optional_methods import optional
 from spry.common.output_tag import OutputTag
@@ -23,17 +31,23 @@ __all__ = [
     "AllWindowFunction",
     "BaseBroadcastProcessFunction",
     "BroadcastProcessFunction",
+    "CheckpointListener",
+    "CheckpointedFunction",
     "CoProcessFunction",
     "FilterFunction",
     "FlatMapFunction",
     "Function",
+    "FunctionInitializationContext",
+    "FunctionSnapshotContext",
     "KeySelector",
     "KeyedBroadcastProcessFunction",
     "KeyedCoProcessFunction",
     "KeyedProcessFunction",
     "KeyedStateStore",
+    "ListCheckpointed",
     "MapFunction",
     "NullByteKeySelector",
+    "OperatorStateStore",
     "ParallelSourceFunction",
     "Partitioner",
     "ProcessAllWindowFunction",

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
+from spry.common.checkpoint_config import CheckpointConfig
 from spry.common.collect import CollectBuffer
 from spry.common.configuration import Configuration
 from spry.common.errors import InvalidProgramError
@@ -13,18 +14,22 @@ from spry.common.execution_config import ExecutionConfig
 from spry.common.execution_mode import RuntimeExecutionMode
 from spry.common.job_client import JobClient
 from spry.common.job_execution_result import JobExecutionResult
-from spry.common.not_yet import NotYet, say_why
+from spry.common.not_yet import NotYet
 from spry.common.operators import OperatorDescription, SourceFunctionOperator, SourceOperator
 from spry.common.options import (
+    CheckpointingOptions,
     CoreOptions,
     ExecutionOptions,
     PipelineOptions,
     PythonOptions,
     SpryOptions,
+    StateBackendOptions,
     validate,
 )
 from spry.common.restart_strategy import RestartStrategyConfiguration
 from spry.common.source import Source
+from spry.common.state_backend import StateBackend
+from spry.common.state_choices import CheckpointingMode
 from spry.common.time import Duration
 from spry.common.typeinfo import TypeInformation, Types
 from spry.common.watermark_strategy import GeneratorKind, WatermarkStrategy
@@ -41,7 +46,7 @@ from spry.graph.job_graph import build_job_graph
 from spry.graph.stream_graph import StreamGraph, StreamGraphSettings, generate_stream_graph
 from spry.graph.submission import JobSubmission, load_executor
 from spry.graph.transformations import OperatorTransformation, Transformation
-from spry.pyflink_alias import CHECKPOINTS, INPUT_FORMATS
+from spry.pyflink_alias import INPUT_FORMATS
 
 __all__ = ["StreamExecutionEnvironment"]
 
@@ -57,16 +62,7 @@ class StreamExecutionEnvironment(NotYet):
     [1, 4, 9]
     """
 
-    _not_yet: ClassVar[dict[str, str]] = {
-        **say_why(
-            CHECKPOINTS,
-            "enable_checkpointing get_checkpoint_config get_checkpoint_interval get_checkpointing_mode "
-            "get_checkpointing_consistency_mode set_default_savepoint_directory get_default_savepoint_directory "
-            "enable_changelog_state_backend is_changelog_state_backend_enabled is_force_unaligned_checkpoints "
-            "is_unaligned_checkpoints_enabled set_state_backend get_state_backend",
-        ),
-        "create_input": INPUT_FORMATS,
-    }
+    _not_yet: ClassVar[dict[str, str]] = {"create_input": INPUT_FORMATS}
     _overrides: Configuration | None = None
     """What ``spry run -D`` and the configuration file say; it wins over the program's own configuration."""
     _on_submit: Callable[[StreamExecutionEnvironment, str], Any] | None = None
@@ -79,6 +75,7 @@ class StreamExecutionEnvironment(NotYet):
             self._configuration.add_all(StreamExecutionEnvironment._overrides)
         validate(self._configuration)
         self._config = ExecutionConfig(self._configuration)
+        self._checkpoint_config = CheckpointConfig(self._configuration)
         self._transformations: list[Transformation] = []
         self._last_id = 0
         self._cached_files: dict[str, tuple[str, bool]] = {}
@@ -221,6 +218,69 @@ class StreamExecutionEnvironment(NotYet):
     def register_type(self, type_class_name: str) -> None:
         """As :meth:`ExecutionConfig.register_pojo_type`."""
         self._config.register_pojo_type(type_class_name)
+
+    # Checkpoints and state
+
+    def enable_checkpointing(self, interval: int, mode: CheckpointingMode | None = None) -> StreamExecutionEnvironment:
+        """Take a checkpoint every so many milliseconds, from which the job goes on after a failure."""
+        self._checkpoint_config.set_checkpoint_interval(interval)
+        if mode is not None:
+            self._checkpoint_config.set_checkpointing_mode(mode)
+        return self
+
+    def get_checkpoint_config(self) -> CheckpointConfig:
+        """Settings of checkpoints; changes take effect."""
+        return self._checkpoint_config
+
+    def get_checkpoint_interval(self) -> int:
+        """As :meth:`CheckpointConfig.get_checkpoint_interval`."""
+        return self._checkpoint_config.get_checkpoint_interval()
+
+    def get_checkpointing_mode(self) -> CheckpointingMode:
+        """As :meth:`CheckpointConfig.get_checkpointing_mode`."""
+        return self._checkpoint_config.get_checkpointing_mode()
+
+    def get_checkpointing_consistency_mode(self) -> CheckpointingMode:
+        """The same as :meth:`get_checkpointing_mode`."""
+        return self.get_checkpointing_mode()
+
+    def is_unaligned_checkpoints_enabled(self) -> bool:
+        """As :meth:`CheckpointConfig.is_unaligned_checkpoints_enabled`."""
+        return self._checkpoint_config.is_unaligned_checkpoints_enabled()
+
+    def is_force_unaligned_checkpoints(self) -> bool:
+        """As :meth:`CheckpointConfig.is_force_unaligned_checkpoints`."""
+        return self._checkpoint_config.is_force_unaligned_checkpoints()
+
+    def set_default_savepoint_directory(self, directory: str) -> StreamExecutionEnvironment:
+        """The directory of savepoints for which none is named."""
+        self._configuration.set(CheckpointingOptions.SAVEPOINT_DIRECTORY, directory)
+        return self
+
+    def get_default_savepoint_directory(self) -> str | None:
+        return self._configuration.get_optional(CheckpointingOptions.SAVEPOINT_DIRECTORY)
+
+    def set_state_backend(self, state_backend: StateBackend) -> StreamExecutionEnvironment:
+        """Where keyed state lives: a HashMapStateBackend or an EmbeddedRocksDBStateBackend."""
+        if not isinstance(state_backend, StateBackend):
+            raise TypeError(
+                f"set_state_backend takes HashMapStateBackend() or EmbeddedRocksDBStateBackend(), not {state_backend!r}"
+            )
+        state_backend.apply_to(self._configuration)
+        return self
+
+    def get_state_backend(self) -> StateBackend | None:
+        """The state backend that is set, ``None`` if none is."""
+        return StateBackend.of(self._configuration)
+
+    def enable_changelog_state_backend(self, enabled: bool) -> StreamExecutionEnvironment:
+        """Accepted for Flink's sake: there is no changelog of state, and checkpoints are right without."""
+        self._configuration.set(StateBackendOptions.CHANGELOG_ENABLED, enabled)
+        return self
+
+    def is_changelog_state_backend_enabled(self) -> bool | None:
+        """What was said of it, ``None`` if nothing was."""
+        return self._configuration.get_optional(StateBackendOptions.CHANGELOG_ENABLED)
 
     # What workers need
 
@@ -413,6 +473,7 @@ class StreamExecutionEnvironment(NotYet):
             client: JobClient = StreamExecutionEnvironment._on_submit(self, name)
             return client
         validate(self._configuration)
+        self._checkpoint_config.validate()
         configuration = Configuration(self._configuration)
         if configuration.contains(ExecutionOptions.BUFFER_TIMEOUT) and not configuration.contains(
             SpryOptions.EPOCH_INTERVAL

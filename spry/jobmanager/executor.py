@@ -14,6 +14,7 @@ from spry.common.job_execution_result import JobExecutionResult
 from spry.common.job_id import JobID
 from spry.common.job_status import JobStatus
 from spry.common.options import ProgressMode, SpryOptions
+from spry.common.state_choices import SavepointFormatType
 from spry.graph.submission import JobSubmission
 from spry.jobmanager.job_master import JobMaster
 from spry.jobmanager.progress import Progress
@@ -38,6 +39,19 @@ class SparkJobClient(JobClient):
             raise ExecutionError(f"job '{self._master.name}' has ended already: {self._master.status.name}")
         self._master.cancel()
         return self._master.ended
+
+    def trigger_savepoint(
+        self, savepoint_directory: str | None = None, format_type: SavepointFormatType | None = None
+    ) -> CompletableFuture[str]:
+        raise NotImplementedError
+
+    def stop_with_savepoint(
+        self,
+        advance_to_end_of_event_time: bool,
+        savepoint_directory: str | None = None,
+        format_type: SavepointFormatType | None = None,
+    ) -> CompletableFuture[str]:
+        raise NotImplementedError
 
     def get_accumulators(self) -> CompletableFuture[dict[str, Any]]:
         return CompletableFuture.completed(dict(self._master.accumulators))

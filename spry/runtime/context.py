@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import cloudpickle
 
 from spry.common.accumulators import Accumulator
-from spry.common.context import RuntimeContext
+from spry.common.context import KeyedStateStore, RuntimeContext
 from spry.common.errors import InvalidProgramError
 from spry.common.metrics import MetricGroup, MetricRegistry
 from spry.common.plan import JobPlan, OperatorPlan, VertexPlan
@@ -32,6 +32,7 @@ from spry.common.state import (
 from spry.runtime.clock import Clock, system_clock
 from spry.runtime.state.backends import create_keyed_backend
 from spry.runtime.state.keyed import KeyContext, KeyedStateBackend
+from spry.runtime.state.operator_state import OperatorStateBackend
 
 __all__ = ["DistributedCache", "SlotServices", "SubtaskContext"]
 
@@ -121,6 +122,7 @@ class SubtaskContext(RuntimeContext):
         self.keyed_backends: list[KeyedStateBackend] = []
         """The backends of this operator, in the order in which they were made."""
         self.keyed_state = self.create_keyed_backend(self.key_context)
+        self.operator_states = OperatorStateBackend(operator.name)
         self.metrics = MetricRegistry()
         self.accumulators: dict[str, Accumulator[Any, Any]] = {}
 
@@ -193,6 +195,10 @@ class SubtaskContext(RuntimeContext):
                 "put key_by(...) before it"
             )
         return self.keyed_state
+
+    def get_keyed_state_store(self) -> KeyedStateStore:
+        """Keyed state, for functions that ask before ``open``."""
+        return self
 
     def get_state(self, state_descriptor: ValueStateDescriptor) -> ValueState[Any]:
         return self._keyed(state_descriptor.name).value_state(state_descriptor)

@@ -34,6 +34,14 @@ class InputGate:
         self.watermark = MIN_TIMESTAMP
         self.idle = False
 
+    def restore(self, watermark: int, idle: bool) -> None:
+        """Go on from a checkpoint: nothing before this watermark comes again."""
+        self.watermark = watermark
+        self.idle = idle
+        for channel in self._channels.values():
+            channel.watermark = watermark
+            channel.idle = idle
+
     @property
     def ended(self) -> bool:
         """Whether every channel has ended."""

@@ -8,15 +8,32 @@ import pickle
 import socket
 import struct
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import cloudpickle
 
 from spry.common.errors import FailureInfo
-from spry.common.plan import EdgePlan, EpochCommand, ExecutionState, JobPlan, SlotCommand, SlotReport, VertexReport
+from spry.common.keys import key_group_of, subtask_of_key_group
+from spry.common.plan import (
+    CheckpointRequest,
+    EdgePlan,
+    EpochCommand,
+    ExecutionState,
+    JobPlan,
+    SlotCommand,
+    SlotReport,
+    StateQuery,
+    StopMode,
+    VertexReport,
+)
 from spry.runtime.blocks import Block, decode_block, peek_edge
+from spry.runtime.checkpoints.restore import Restorer
+from spry.runtime.checkpoints.snapshots import SnapshotTaker
 from spry.runtime.clock import Clock, system_clock
 from spry.runtime.context import SlotServices
 from spry.runtime.failures import OperatorFailure, explain, failure_of
@@ -64,6 +81,10 @@ class Slot:
         self._subtasks: dict[int, Subtask] = {}
         self._delivered: list[tuple[Subtask, Block]] = []
         """Blocks of this slot for this slot, which are taken in next."""
+        self._answers: dict[int, Any] = {}
+        self._taker = SnapshotTaker(
+            slot, job.attempt, _flag(job, "execution.checkpointing.snapshot-compression"), _local_directory(job, slot)
+        )
 
     # Transport (see spry.runtime.writers)
 
@@ -92,11 +113,22 @@ class Slot:
                 index = self.slot - vertex.slot_base
                 if 0 <= index < vertex.parallelism:
                     self._subtasks[vertex.vertex_id] = Subtask(self.job, vertex, index, self, self.services)
+            self._initialize()
             for subtask in reversed(self._subtasks.values()):
                 subtask.open()
         except BaseException as error:
             self._fail(error)
         return self.report(0)
+
+    def _initialize(self) -> None:
+        """Before anything is opened, operators take in what a checkpoint has for them."""
+        restorer = Restorer(self.job.restore) if self.job.restore is not None else None
+        try:
+            for subtask in self._subtasks.values():
+                subtask.initialize_state(restorer)
+        finally:
+            if restorer is not None:
+                restorer.close()
 
     def close(self, epoch: int) -> SlotReport:
         """Close every function that is still open."""
@@ -107,7 +139,14 @@ class Slot:
             except Exception as error:
                 if self.failure is None:
                     self._fail(error)
-        return self.report(epoch)
+        report = self.report(epoch)
+        self._taker.close()
+        for subtask in self._subtasks.values():
+            for context in subtask.contexts:
+                for backend in context.keyed_backends:
+                    backend.dispose()
+        self.services.dispose()
+        return report
 
     def _fail(self, error: BaseException) -> None:
         if self.failure is None:
@@ -139,6 +178,8 @@ class Slot:
         self._busy += time.perf_counter() - started
 
     def _run_level(self, level: int, command: EpochCommand, incoming: Iterator[bytes]) -> Iterator[Addressed]:
+        if level == 0:
+            yield from self._begin_epoch(command)
         now = self.services.processing_time = self.services.clock()
         here = [s for s in self._subtasks.values() if s.vertex.level == level]
         # Within the slot records reach deeper levels at once, so all timers that are due fire before the first record.
@@ -157,6 +198,18 @@ class Slot:
             for _ in subtask.go_on(deadline):
                 yield from self._drain()
             subtask.chain.flush(True)
+            yield from self._drain()
+
+    def _begin_epoch(self, command: EpochCommand) -> Iterator[Addressed]:
+        """What was said since the last epoch comes before its first record."""
+        for checkpoint_id in command.completed:
+            self._taker.completed(checkpoint_id)
+        for checkpoint_id in command.aborted:
+            self._taker.abort(checkpoint_id)
+        for subtask in self._subtasks.values():
+            subtask.resume()
+            if command.completed or command.aborted:
+                subtask.notify(command.completed, command.aborted)
             yield from self._drain()
 
     def _decode(self, payload: bytes) -> tuple[Subtask, Block]:
@@ -181,7 +234,13 @@ class Slot:
                 subtask.handle_source_events(events)
             if subtask.source is not None:
                 subtask.source.align(command.watermark_limits.get(subtask.vertex.vertex_id))
-        if command.max_records <= 0:
+        if command.stop is StopMode.DRAIN:
+            for subtask in sources:
+                for _ in subtask.drain_source():
+                    yield from self._drain()
+                yield from self._drain()
+            return
+        if command.max_records <= 0 and command.checkpoint is None:
             return
         end = time.monotonic() + command.max_millis / 1000
         for number, subtask in enumerate(sources):
@@ -191,6 +250,7 @@ class Slot:
                 time.monotonic() + share,
                 lambda: self._passed_on >= command.max_bytes or self._stopping(),
             )
+            budget.checkpoint = command.checkpoint
             for _ in subtask.run_source(budget):
                 yield from self._drain()
             yield from self._drain()
@@ -217,9 +277,41 @@ class Slot:
                     if missing is not None:
                         raise RuntimeError(f"vertex '{subtask.vertex.name}' lost data: {missing}")
                     subtask.end_epoch()
+                if command.checkpoint is not None:
+                    self._snapshot(command.checkpoint)
+                if command.queries:
+                    self._answer(command.queries)
             except Exception as error:
                 self._fail(error)
         return self.report(command.epoch)
+
+    # Checkpoints
+
+    def _snapshot(self, request: CheckpointRequest) -> None:
+        started = time.monotonic()
+        parts, operators = [], []
+        try:
+            for subtask in self._subtasks.values():
+                own, known = subtask.snapshot(request)
+                parts.extend(own)
+                operators.extend(known)
+        except OperatorFailure as error:
+            self._taker.fail(request, error.info.describe(), started)
+            return
+        self._taker.take(request, parts, operators, started)
+
+    def _answer(self, queries: tuple[StateQuery, ...]) -> None:
+        """Answer those questions whose keys are here."""
+        for query in queries:
+            for subtask in self._subtasks.values():
+                vertex = subtask.vertex
+                group = key_group_of(query.key, vertex.max_parallelism)
+                if subtask_of_key_group(group, vertex.max_parallelism, vertex.parallelism) != subtask.index:
+                    continue
+                for context in subtask.contexts:
+                    name = context.keyed_state.queryable.get(query.name)
+                    if name is not None:
+                        self._answers[query.query_id] = context.keyed_state.lookup(name, query.key)
 
     # Report
 
@@ -245,12 +337,27 @@ class Slot:
             ),
             busy_seconds=self._busy,
             warnings=self.services.warnings[:],
+            snapshots=self._taker.poll(),
+            answers=self._answers,
         )
+        self._answers = {}
         self.services.lines.clear()
         self.services.warnings.clear()
         for values in self.services.collected.values():
             values.clear()
         return report
+
+
+def _flag(job: JobPlan, key: str) -> bool:
+    return job.configuration.get(key, "false").lower() == "true"
+
+
+def _local_directory(job: JobPlan, slot: int) -> Path | None:
+    """Where copies of snapshots stay for recovery on this machine, if that is wanted."""
+    if not (_flag(job, "execution.checkpointing.local-recovery") or _flag(job, "state.backend.local-recovery")):
+        return None
+    parent = job.configuration.get("taskmanager.state.local.root-dirs", tempfile.gettempdir()).split(",")[0]
+    return Path(parent) / f"spry-local-{job.job_id}-{slot}"
 
 
 def _make_room_for_calls(operators: int) -> None:

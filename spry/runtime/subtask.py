@@ -4,15 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import Any
 
 from spry.common.accumulators import combine_accumulators
-from spry.common.elements import ControlElement
-from spry.common.plan import EdgePlan, ExecutionState, JobPlan, SourceEvents, VertexPlan, VertexReport
+from spry.common.elements import MIN_TIMESTAMP, ControlElement, EndOfInput, Watermark, WatermarkStatus
+from spry.common.keys import key_group_range
+from spry.common.plan import (
+    CheckpointRequest,
+    EdgePlan,
+    ExecutionState,
+    JobPlan,
+    OperatorSnapshot,
+    SourceEvents,
+    VertexPlan,
+    VertexReport,
+)
 from spry.common.type_checks import compile_enforcer
 from spry.runtime.blocks import Block
 from spry.runtime.chain import Key, OperatorChain
+from spry.runtime.checkpoints.container import StatePart
+from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
+from spry.runtime.checkpoints.restore import Restorer
+from spry.runtime.checkpoints.snapshots import OperatorParts
 from spry.runtime.context import SlotServices, SubtaskContext
 from spry.runtime.failures import OperatorFailure, explain
 from spry.runtime.gate import InputGate
@@ -60,6 +75,10 @@ class Subtask:
             self._grouping = RunningGroupByKeyOperator(self.chain, self.contexts[0])
         self._rest: Iterator[None] | None = None
         self._slice = _SLICE
+        self._checkpointing = job.checkpointing
+        self._closed = False
+        self._restored = False
+        self._was_finished = False
 
     # Life
 
@@ -73,6 +92,43 @@ class Subtask:
                 if function is not None:
                     yield writer.edge.source_operator, function
 
+    def initialize_state(self, restorer: Restorer | None) -> None:
+        """Give the operators what a checkpoint has for them. Called before ``open``."""
+        known = None
+        if restorer is not None:
+            known = restorer.watermark(self.vertex.operators[0].uid, self.index, self.vertex.parallelism)
+        if known is not None:
+            self.gate.restore(known.watermark, known.idle)
+            self._was_finished = known.finished
+            if self.source is not None:
+                self.source.ended = known.finished
+        self._restored = known is not None
+        for index, (operator, context) in enumerate(zip(self.chain.operators, self.contexts, strict=True)):
+            found = StateInitializationContext()
+            if restorer is not None:
+                found = restorer.restore(context)
+            self.chain.guard(index, operator.initialize_state, found)
+
+    def resume(self) -> None:
+        """The first epoch after a restore: those behind have to hear again how far event time has come."""
+        if not self._restored or self.state is not ExecutionState.RUNNING:
+            return
+        self._restored = False
+        if self._was_finished:
+            for writer in self.writers:
+                writer.control(EndOfInput())
+            self._retire()
+            return
+        if self.source is None:
+            if self.gate.watermark > MIN_TIMESTAMP:
+                self.chain.control(Watermark(self.gate.watermark))
+            if self.gate.idle:
+                self.chain.control(WatermarkStatus(True))
+        for index, operator in enumerate(self.chain.operators):
+            repeat = getattr(operator, "resume", None)
+            if repeat is not None:
+                self.chain.guard(index, repeat)
+
     def open(self) -> None:
         """Open the operators and what chooses keys for them: the subtask runs."""
         for index, function in self._selectors():
@@ -84,6 +140,8 @@ class Subtask:
         """Close what was opened, once."""
         if not self.state.is_terminal:
             self.state = state
+        if not self._closed:
+            self._closed = True
             try:
                 self.chain.close()
             finally:
@@ -100,7 +158,13 @@ class Subtask:
 
     def _end(self) -> None:
         self.chain.finish()
-        self.close(ExecutionState.FINISHED)
+        self._retire()
+
+    def _retire(self) -> None:
+        """Nothing follows. With checkpoints what was written last is committed with the final one: stay open for it."""
+        self.state = ExecutionState.FINISHED
+        if not self._checkpointing:
+            self.close(ExecutionState.FINISHED)
 
     @property
     def has_more(self) -> bool:
@@ -189,6 +253,14 @@ class Subtask:
         if self.source.ended:
             self._finish()
 
+    def drain_source(self) -> Iterator[None]:
+        """Read no further: the source's input is over."""
+        if self.source is None or self.state is not ExecutionState.RUNNING:
+            return
+        self.chain.guard(0, self.source.drain)
+        yield
+        self._finish()
+
     def handle_source_events(self, events: SourceEvents) -> None:
         """What the enumerator says to this subtask's reader."""
         if self.source is not None and self.state is ExecutionState.RUNNING:
@@ -213,6 +285,42 @@ class Subtask:
         if self.state is ExecutionState.RUNNING:
             for index, operator in enumerate(self.chain.operators):
                 self.chain.guard(index, operator.end_epoch)
+
+    # Checkpoints
+
+    def snapshot(self, request: CheckpointRequest) -> tuple[list[OperatorParts], list[OperatorSnapshot]]:
+        """What the operators have to write, and how far they have come."""
+        finished = self.state is ExecutionState.FINISHED
+        watermark, idle = self.gate.watermark, self.gate.idle
+        if self.source is not None:
+            watermark, idle = self.source.watermarks.last, self.source.watermarks.idle
+        parts, operators = [], []
+        groups = key_group_range(self.index, self.vertex.max_parallelism, self.vertex.parallelism)
+        for index, (operator, context) in enumerate(zip(self.chain.operators, self.contexts, strict=True)):
+            taken = StateSnapshotContext(request.checkpoint_id, request.timestamp)
+            self.chain.guard(index, operator.snapshot_state, taken)
+            plan = context.operator
+            databases = []
+            for backend in context.keyed_backends:
+                if hasattr(backend, "native_snapshot"):
+                    databases.extend([backend] if backend.metas() else [])
+                else:
+                    taken.parts.extend(_parts_of(backend))
+            parts.append(
+                OperatorParts(
+                    plan.uid, plan.name, self.index, self.vertex.max_parallelism, taken.parts, databases, groups
+                )
+            )
+            operators.append(OperatorSnapshot(plan.uid, plan.name, self.index, watermark, idle, finished))
+        return parts, operators
+
+    def notify(self, completed: tuple[int, ...], aborted: tuple[int, ...]) -> None:
+        """Tell the operators what became of checkpoints."""
+        for index, operator in enumerate(self.chain.operators):
+            for checkpoint_id in completed:
+                self.chain.guard(index, operator.notify_checkpoint_complete, checkpoint_id)
+            for checkpoint_id in aborted:
+                self.chain.guard(index, operator.notify_checkpoint_aborted, checkpoint_id)
 
     # Report
 
@@ -239,6 +347,15 @@ class Subtask:
             report.backlog = self.source.backlog and not self.source.ended
             report.split_requests, report.source_events = self.source.take_requests()
         return report
+
+
+def _parts_of(backend: Any) -> list[StatePart]:
+    return [
+        StatePart(
+            meta, partial(backend.entries, meta.name), True, backend.namespaced, backend.name, backend.count(meta.name)
+        )
+        for meta in backend.metas()
+    ]
 
 
 def _nothing(*_: Any) -> None:

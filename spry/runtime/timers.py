@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from spry.common.keys import key_group_of
+from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
 
 __all__ = ["TimerQueue", "drain"]
 
@@ -41,18 +41,15 @@ class TimerQueue:
         """The (time, key) of every timer that is set, by time."""
         return [(time, key) for time in sorted(self._keys) for key in self._at(time)]
 
-    def by_key_group(
-        self, max_parallelism: int, key_of: Callable[[Any], Any] | None = None
-    ) -> dict[int, list[tuple[int, Any]]]:
-        """The (time, key) of every timer, by the key group that the key belongs to, and by time in each.
+    def snapshot(self, context: StateSnapshotContext, name: str, namespaced: bool = False) -> None:
+        """Put all timers into a checkpoint; ``namespaced`` if they are set for keys and something else (windows)."""
+        if self._size:
+            context.put_keyed(name, lambda: ((owner, time) for time, owner in self.pending()), self._size, namespaced)
 
-        ``key_of`` takes the key from what timers are set for, if that is more than a key (a key and a window, say).
-        """
-        groups: dict[int, list[tuple[int, Any]]] = {}
-        for time, owner in self.pending():
-            key = owner if key_of is None else key_of(owner)
-            groups.setdefault(key_group_of(key, max_parallelism), []).append((time, owner))
-        return groups
+    def restore(self, context: StateInitializationContext, name: str) -> None:
+        """Set the timers that a checkpoint has for this subtask."""
+        for owner, time in sorted(context.keyed(name), key=_time_of):
+            self.register(time, owner)
 
     def _at(self, time: int) -> list[Any]:
         found = self._keys[time]
@@ -131,6 +128,10 @@ class TimerQueue:
         self._heap.clear()
         self._keys.clear()
         self._size = 0
+
+
+def _time_of(entry: tuple[Any, int]) -> int:
+    return entry[1]
 
 
 def drain(event: TimerQueue, processing: TimerQueue) -> Iterator[tuple[TimerQueue, int, Any]]:

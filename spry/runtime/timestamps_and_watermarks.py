@@ -19,6 +19,7 @@ __all__ = [
     "StreamWatermarks",
     "TimestampsAndWatermarks",
     "WatermarkOutputMultiplexer",
+    "slowest",
     "watermark_interval",
     "watermark_time",
 ]
@@ -52,6 +53,21 @@ class StreamWatermarks(WatermarkOutput):
             self.mark_active()
             self.last = time
             self._emit_watermark(time)
+
+    def snapshot(self) -> dict[str, Any]:
+        """How far the stream has come."""
+        return {"last": self.last, "idle": self.idle}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        self.last, self.idle = state["last"], state["idle"]
+
+    def repeat(self) -> None:
+        """Say again how far the stream has come, to those who have not heard it."""
+        if self.last > MIN_TIMESTAMP:
+            self._emit_watermark(self.last)
+        if self.idle:
+            self._emit_status(True)
 
     def mark_idle(self) -> None:
         if not self.idle:
@@ -107,6 +123,16 @@ class WatermarkOutputMultiplexer:
         self._parts.pop(split_id, None)
         self.update()
 
+    def restore(self, split_id: str, state: dict[str, Any]) -> None:
+        """A split goes on from a checkpoint."""
+        part = self._parts[split_id]
+        part.last, part.idle = state["last"], state["idle"]
+
+    def snapshot(self, split_id: str) -> dict[str, Any]:
+        """How far a split has come."""
+        part = self._parts[split_id]
+        return {"last": part.last, "idle": part.idle}
+
     def watermark_of(self, split_id: str) -> int:
         """How far a split has come."""
         return self._parts[split_id].last
@@ -127,6 +153,14 @@ class WatermarkOutputMultiplexer:
     def _emit(self, timestamp: int) -> None:
         if timestamp > MIN_TIMESTAMP:
             self._target.emit_watermark(Watermark(timestamp))
+
+
+def slowest(states: list[dict[str, Any]]) -> dict[str, Any]:
+    """Several streams as one that is nowhere ahead of any of them."""
+    lowest: dict[str, Any] = {
+        name: min(state[name] for state in states if name in state) for name in ("last", "highest", "emitted")
+    }
+    return {**lowest, "idle": all(state["idle"] for state in states)}
 
 
 class TimestampsAndWatermarks:
@@ -161,6 +195,14 @@ class TimestampsAndWatermarks:
         self._due = clock() + interval
         self._last_record = clock()
         self._idle = False
+
+    def snapshot(self) -> dict[str, Any]:
+        """What the generator has seen. One of the user's making begins anew after a restore."""
+        return {"highest": self._highest, "emitted": self._emitted}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        self._highest, self._emitted = state["highest"], state["emitted"]
 
     def process(self, values: Sequence[Any], timestamps: Sequence[int] | None) -> None:
         """A run of records: give them timestamps, pass them on, and emit the watermarks that are due."""

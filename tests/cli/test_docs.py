@@ -51,7 +51,7 @@ def test_drawings_are_shown_and_can_be_read_on_any_background() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_options_that_are_named_exist(page: Path) -> None:
     keys = re.findall(
-        r"`((?:spry|pipeline|execution|python|parallelism)(?:\.[a-z0-9-]+)+)(?:=[^`]*)?`",
+        r"`((?:spry|pipeline|execution|python|parallelism|state|queryable-state)(?:\.[a-z0-9-]+)+)(?:=[^`]*)?`",
         page.read_text(encoding="utf-8"),
     )
     modules = {

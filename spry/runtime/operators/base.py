@@ -13,6 +13,7 @@ from spry.common.plan import OperatorPlan
 from spry.runtime.codegen import CodeWriter
 
 if TYPE_CHECKING:
+    from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
     from spry.runtime.context import SubtaskContext
 
 __all__ = ["Emit", "Operator", "Output", "create_operator", "is_generator", "user_method"]
@@ -70,6 +71,9 @@ class Operator(ABC):
         """True if it may hold on to what it is given, or change it."""
         return True
 
+    def initialize_state(self, context: StateInitializationContext) -> None:
+        """Called once before ``open``: take out of a checkpoint what there is for this operator."""
+
     def open(self) -> None:
         """Called once before the first record."""
 
@@ -108,6 +112,15 @@ class Operator(ABC):
 
     def end_epoch(self) -> None:
         """Called at the end of every epoch, after the last record."""
+
+    def snapshot_state(self, context: StateSnapshotContext) -> None:
+        """Called at the end of an epoch that is a checkpoint: put into it what is not in a backend."""
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """A checkpoint is durable. Called before the first record of a later epoch."""
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """A checkpoint was given up."""
 
 
 _MODULES = {

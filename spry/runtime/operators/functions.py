@@ -9,9 +9,11 @@ from typing import Any
 
 from spry.common.plan import OperatorPlan
 from spry.common.type_checks import compile_enforcer, is_atomic_type
+from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
 from spry.runtime.codegen import CodeWriter
 from spry.runtime.context import SubtaskContext
 from spry.runtime.inlining import inline_expression
+from spry.runtime.operators import checkpointed
 from spry.runtime.operators.base import Emit, Operator, is_generator, user_method
 
 __all__ = ["FunctionOperator", "is_pure"]
@@ -45,6 +47,22 @@ class FunctionOperator(Operator):
     def may_keep(self) -> bool:
         return inline_expression(self.call, "value") is None
 
+    def initialize_state(self, context: StateInitializationContext) -> None:
+        if self.rich:
+            checkpointed.initialize_function(self.function, context, self.context)
+
+    def snapshot_state(self, context: StateSnapshotContext) -> None:
+        if self.rich:
+            checkpointed.snapshot_function(self.function, context, self.context)
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        if self.rich:
+            checkpointed.notify_complete(self.function, checkpoint_id)
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        if self.rich:
+            checkpointed.notify_aborted(self.function, checkpoint_id)
+
     def open(self) -> None:
         opener = getattr(self.function, "open", None)
         if opener is not None and self.rich:
@@ -59,6 +77,8 @@ class FunctionOperator(Operator):
         """Make the record's key the current one, for functions that may use keyed state."""
         if self.key is not None and self.rich:
             g.line(f"{g.bind(self.context.key_context, 'keyed')}.key = {g.call(self.key.call, value, 'key')}")
+            for cleaner in self.context.keyed_state.cleaners:
+                g.line(f"{g.bind(cleaner, 'clean')}()")
 
     def emit_checked(self, g: CodeWriter, value: str, emit: Emit) -> None:
         """Pass on a value, after checking it against the declared type."""

@@ -11,6 +11,7 @@ from spry.common.output_tag import OutputTag
 from spry.common.plan import OperatorPlan
 from spry.common.time_domain import TimeDomain
 from spry.runtime.blocks import detach
+from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
 from spry.runtime.clock import Clock
 from spry.runtime.codegen import CodeWriter
 from spry.runtime.context import SubtaskContext
@@ -123,6 +124,16 @@ class RunningProcessOperator(FunctionOperator):
     @property
     def processing_timers(self) -> TimerQueue:
         return self._processing
+
+    def initialize_state(self, context: StateInitializationContext) -> None:
+        self._event.restore(context, "timers in event time")
+        self._processing.restore(context, "timers in processing time")
+        super().initialize_state(context)
+
+    def snapshot_state(self, context: StateSnapshotContext) -> None:
+        super().snapshot_state(context)
+        self._event.snapshot(context, "timers in event time")
+        self._processing.snapshot(context, "timers in processing time")
 
     def generate(self, g: CodeWriter, value: str, timestamp: str | None, emit: Emit) -> None:
         self.set_key(g, value)

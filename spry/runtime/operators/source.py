@@ -9,16 +9,18 @@ from typing import Any
 
 from spry.common.elements import MAX_WATERMARK, NO_TIMESTAMP, Watermark
 from spry.common.errors import InvalidProgramError
-from spry.common.plan import OperatorPlan, SourceEvents
+from spry.common.plan import CheckpointRequest, OperatorPlan, SourceEvents
 from spry.common.source import InputStatus, ReaderOutput, SourceReader, SourceReaderContext
 from spry.common.type_checks import compile_enforcer
 from spry.common.watermark_strategy import WatermarkOutput, WatermarkStrategy
+from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
 from spry.runtime.context import SubtaskContext
 from spry.runtime.operators.base import Operator
 from spry.runtime.timestamps_and_watermarks import (
     StreamWatermarks,
     TimestampsAndWatermarks,
     WatermarkOutputMultiplexer,
+    slowest,
     watermark_interval,
 )
 
@@ -27,12 +29,14 @@ __all__ = ["Budget", "RunningSourceBase", "RunningSourceOperator"]
 _FIRST_BATCH = 4
 _LARGEST_BATCH = 4096
 _BATCH_SECONDS = 0.01
+_SPLITS = "splits"
+_EVENT_TIME = "event time"
 
 
 class Budget:
     """What the sources of a slot may still read in this epoch."""
 
-    __slots__ = ("deadline", "full", "records")
+    __slots__ = ("checkpoint", "deadline", "full", "records")
 
     def __init__(self, records: int, deadline: float, full: Callable[[], bool]) -> None:
         self.records = records
@@ -41,6 +45,8 @@ class Budget:
         """On the monotonic clock, for all sources of the slot."""
         self.full = full
         """Whether the slot has as much in hand as it may have."""
+        self.checkpoint: CheckpointRequest | None = None
+        """The epoch ends with this checkpoint."""
 
 
 class RunningSourceBase(Operator):
@@ -71,6 +77,25 @@ class RunningSourceBase(Operator):
     def _is_ahead(self) -> bool:
         return self._limit is not None and self.watermarks.last > self._limit
 
+    def initialize_state(self, context: StateInitializationContext) -> None:
+        times = context.union_list_state(_EVENT_TIME)
+        if times:
+            mine = times[self.context.subtask] if len(times) == self.context.vertex.parallelism else slowest(times)
+            self.watermarks.restore(mine)
+
+    def snapshot_state(self, context: StateSnapshotContext) -> None:
+        state = {**self.watermarks.snapshot(), "highest": 0, "emitted": 0}
+        context.put_union_list_state(_EVENT_TIME, [state])
+
+    def resume(self) -> None:
+        """After a restore: say again how far event time has come."""
+        self.watermarks.repeat()
+
+    def drain(self) -> None:
+        """The job ends here for good, although there may be more to read: event time is over."""
+        if not self.ended:
+            self.end()
+
     @abstractmethod
     def poll(self, max_records: int) -> tuple[int, InputStatus]:
         """Read at most about this many records and emit them."""
@@ -78,7 +103,7 @@ class RunningSourceBase(Operator):
     def run(self, budget: Budget) -> Iterator[None]:
         """Read until the budget is spent, nothing is there, or the input ends; yields after each batch."""
         left = budget.records
-        while not self.ended:
+        while not self.ended and left > 0:
             if self._is_ahead:
                 self.backlog = False  # There may be more to read, but not now.
                 return
@@ -226,6 +251,8 @@ class _MainOutput(_Output):
         watermarks = operator.watermarks
         self._multiplexer = WatermarkOutputMultiplexer(watermarks)
         self._splits: dict[str, _Output] = {}
+        self.restored: dict[str | None, dict[str, Any]] = {}
+        """What a checkpoint says of the event time of splits that have not come yet; of None what no split has."""
         self.times: dict[str | None, TimestampsAndWatermarks] = {}
         """Those of the splits; of None what no split has."""
         super().__init__(self._with_time(None, watermarks), watermarks, self)
@@ -239,13 +266,28 @@ class _MainOutput(_Output):
         time = self.times[split_id] = TimestampsAndWatermarks(
             self._strategy, operator, services.clock, watermark_interval(services.job), operator.pass_on, watermarks
         )
+        known = self.restored.pop(split_id, None)
+        if known is not None:
+            time.restore(known)
         return lambda values, timestamps: time.process(operator.checked(values), timestamps)
+
+    def snapshot(self) -> list[tuple[str | None, dict[str, Any]]]:
+        """The event time of every split."""
+        out: list[tuple[str | None, dict[str, Any]]] = []
+        for split_id in self._splits:
+            time = self.times.get(split_id)
+            out.append((split_id, {**self._multiplexer.snapshot(split_id), **(time.snapshot() if time else {})}))
+        if None in self.times:
+            out.append((None, self.times[None].snapshot()))
+        return out
 
     def create_output_for_split(self, split_id: str) -> ReaderOutput:
         known = self._splits.get(split_id)
         if known is None:
             self.times.pop(None, None)  # From now on only splits count.
             watermarks = self._multiplexer.register(split_id)
+            if split_id in self.restored:
+                self._multiplexer.restore(split_id, self.restored[split_id])
             known = self._splits[split_id] = _Output(self._with_time(split_id, watermarks), watermarks, self)
         return known
 
@@ -280,14 +322,41 @@ class RunningSourceOperator(RunningSourceBase):
         self._ctx = _ReaderContext(context)
         self._reader: SourceReader[Any] | None = None
         self._paused: set[str] = set()
+        self._restored: list[Any] = []
         description: Any = plan.description
         self._out = _MainOutput(self, description.strategy)
 
+    def initialize_state(self, context: StateInitializationContext) -> None:
+        super().initialize_state(context)
+        self._restored = context.list_state(_SPLITS)
+        self._out.restored.update(context.union_list_state("event time of splits"))
+
     def open(self) -> None:
+        if self.ended:
+            return  # It had finished when the checkpoint was taken.
         description: Any = self.plan.description
         self._reader = description.source.create_reader(self._ctx)
         assert self._reader is not None
+        if self._restored:
+            self._reader.add_splits(self._restored)
+            self._restored = []
         self._reader.start()
+
+    def snapshot_state(self, context: StateSnapshotContext) -> None:
+        super().snapshot_state(context)
+        if self._reader is not None:
+            context.put_list_state(
+                _SPLITS, self._reader.snapshot_state(context.checkpoint_id) if not self.ended else ()
+            )
+            context.put_union_list_state("event time of splits", self._out.snapshot())
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        if self._reader is not None:
+            self._reader.notify_checkpoint_complete(checkpoint_id)
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        if self._reader is not None:
+            self._reader.notify_checkpoint_aborted(checkpoint_id)
 
     def close(self) -> None:
         if self._reader is not None:

@@ -7,15 +7,18 @@ checkpoint lock is taken together.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from spry.common.elements import NO_TIMESTAMP, Watermark, WatermarkStatus
-from spry.common.plan import OperatorPlan
+from spry.common.plan import CheckpointRequest, OperatorPlan
 from spry.common.source import InputStatus
 from spry.runtime.blocks import detach
+from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
 from spry.runtime.clock import Clock
 from spry.runtime.context import SubtaskContext
-from spry.runtime.operators.source import RunningSourceBase
+from spry.runtime.operators import checkpointed
+from spry.runtime.operators.source import Budget, RunningSourceBase
 from spry.runtime.timestamps_and_watermarks import watermark_time
 
 __all__ = ["RunningSourceFunctionOperator"]
@@ -35,8 +38,10 @@ class _SourceContext:
     def __init__(self, clock: Clock, copies: bool) -> None:
         self._clock = clock
         self._copies = copies
-        self._lock = threading.RLock()
-        self._changed = threading.Condition(self._lock)
+        self.lock = threading.RLock()
+        """The user's: what is done under it is one step for checkpoints. Not the one that guards what waits below, so
+        that a thread that waits for room keeps it."""
+        self._changed = threading.Condition()
         self._items: list[tuple[Any, int]] = []
         self._wanted = 1
         self.closed = False
@@ -69,7 +74,7 @@ class _SourceContext:
 
     def get_checkpoint_lock(self) -> threading.RLock:
         """Emitting and updating positions under this lock is one step for checkpoints."""
-        return self._lock
+        return self.lock
 
     def get_processing_time(self) -> int:
         """The machine's clock, in ms."""
@@ -79,6 +84,13 @@ class _SourceContext:
         with self._changed:
             self.closed = True
             self._changed.notify_all()
+
+    def take_all(self) -> list[tuple[Any, int]]:
+        """Everything that waits."""
+        with self._changed:
+            taken, self._items = self._items, []
+            self._changed.notify_all()
+            return taken
 
     def take(self, limit: int, wait: float) -> list[tuple[Any, int]]:
         with self._changed:
@@ -101,8 +113,53 @@ class RunningSourceFunctionOperator(RunningSourceBase):
         self._thread: threading.Thread | None = None
         self._failure: BaseException | None = None
         self._done = False
+        self._snapshot: StateSnapshotContext | None = None
+
+    def initialize_state(self, context: StateInitializationContext) -> None:
+        super().initialize_state(context)
+        checkpointed.initialize_function(self._function, context, self.context)
+
+    def run(self, budget: Budget) -> Iterator[None]:
+        yield from super().run(budget)
+        if budget.checkpoint is not None and not self.ended:
+            yield from self._reach_checkpoint(budget.checkpoint)
+
+    def _reach_checkpoint(self, request: CheckpointRequest) -> Iterator[None]:
+        """What the loop has emitted goes into this epoch; the loop stands still while its state is asked for."""
+        lock = self._ctx.lock
+        while not lock.acquire(timeout=0.001):
+            self.records += self._pass_on(self._ctx.take_all())  # It may wait for room within its step.
+            yield
+        try:
+            self.records += self._pass_on(self._ctx.take_all())
+            yield
+            self._snapshot = StateSnapshotContext(request.checkpoint_id, request.timestamp)
+            checkpointed.snapshot_function(self._function, self._snapshot, self.context)
+        finally:
+            lock.release()
+
+    def drain(self) -> None:
+        self.records += self._pass_on(self._ctx.take_all())
+        super().drain()
+
+    def snapshot_state(self, context: StateSnapshotContext) -> None:
+        super().snapshot_state(context)
+        if self._snapshot is None or self._snapshot.checkpoint_id != context.checkpoint_id:
+            self._snapshot = StateSnapshotContext(context.checkpoint_id, context.timestamp)
+            checkpointed.snapshot_function(self._function, self._snapshot, self.context)
+        context.parts.extend(self._snapshot.parts)
+        self._snapshot = None
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        checkpointed.notify_complete(self._function, checkpoint_id)
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        checkpointed.notify_aborted(self._function, checkpoint_id)
 
     def open(self) -> None:
+        if self.ended:
+            self._done = True  # It had finished when the checkpoint was taken.
+            return
         opener = getattr(self._function, "open", None)
         if opener is not None:
             opener(self.context)

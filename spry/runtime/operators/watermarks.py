@@ -8,12 +8,20 @@ from typing import Any
 from spry.common.elements import MAX_WATERMARK, Watermark
 from spry.common.plan import OperatorPlan
 from spry.common.watermark_strategy import WatermarkStrategy
+from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
 from spry.runtime.context import SubtaskContext
 from spry.runtime.operators.base import Operator
 from spry.runtime.operators.functions import is_pure
-from spry.runtime.timestamps_and_watermarks import StreamWatermarks, TimestampsAndWatermarks, watermark_interval
+from spry.runtime.timestamps_and_watermarks import (
+    StreamWatermarks,
+    TimestampsAndWatermarks,
+    slowest,
+    watermark_interval,
+)
 
 __all__ = ["RunningTimestampsAndWatermarksOperator"]
+
+_STATE = "event time"
 
 
 class RunningTimestampsAndWatermarksOperator(Operator):
@@ -36,6 +44,21 @@ class RunningTimestampsAndWatermarksOperator(Operator):
             lambda values, timestamps: self.output.emit(values, timestamps),
             self._watermarks,
         )
+
+    def initialize_state(self, context: StateInitializationContext) -> None:
+        own = context.union_list_state(_STATE)
+        if own:
+            subtask = self.context.subtask
+            mine = own[subtask] if len(own) == self.context.vertex.parallelism else slowest(own)
+            self._watermarks.restore(mine)
+            self._time.restore(mine)
+
+    def snapshot_state(self, context: StateSnapshotContext) -> None:
+        context.put_union_list_state(_STATE, [{**self._watermarks.snapshot(), **self._time.snapshot()}])
+
+    def resume(self) -> None:
+        """After a restore: say again how far event time has come."""
+        self._watermarks.repeat()
 
     @property
     def may_keep(self) -> bool:

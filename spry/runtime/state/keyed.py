@@ -345,9 +345,9 @@ class KeyedStateBackend(ABC):
         ttl = self._ttls.get(name)
         return ttl.unexpired(items) if ttl is not None and ttl.cleans_full_snapshots else iter(items)
 
-    def count(self) -> int:
-        """About how many entries there are."""
-        return sum(len(table) for table in self._tables.values())
+    def count(self, name: str) -> int:
+        """About how many entries a state has."""
+        return len(self._tables[name])
 
     def restore(self, meta: StateMeta, entries: Iterable[tuple[Any, Any]]) -> None:
         """Take in a part of a state from a snapshot. All parts are in before the first state is asked for."""

@@ -98,7 +98,7 @@ class _Pickler(pickle.Pickler):
             return NotImplemented
         if issubclass(cls, tuple):
             return _named_tuple, (cls, cls._fields, tuple(value))  # type: ignore[attr-defined]
-        names = [field.name for field in dataclasses.fields(value)]  # type: ignore[arg-type]
+        names = [field.name for field in dataclasses.fields(value)]
         present = tuple([name for name in names if hasattr(value, name)])
         state = (present, tuple([getattr(value, name) for name in present]), _extras(value, names))
         return _blank, (cls,), state, None, None, _fill

@@ -21,12 +21,12 @@ from spry.common.state import (
     ValueState,
     ValueStateDescriptor,
 )
+from spry.common.state_ttl import StateTtlConfig
 from spry.runtime.blocks import detach
 from spry.runtime.clock import Clock
 from spry.runtime.state.meta import StateKind
 
 if TYPE_CHECKING:
-    from spry.common.state_ttl import StateTtlConfig
     from spry.runtime.state.keyed import KeyContext
 
 __all__ = ["Ttl"]
@@ -40,8 +40,6 @@ class Ttl:
     """The rules for one state that expires."""
 
     def __init__(self, config: StateTtlConfig, kind: StateKind, clock: Clock) -> None:
-        from spry.common.state_ttl import StateTtlConfig
-
         strategies = config.get_cleanup_strategies()
         incremental = strategies.get_incremental_cleanup_strategy()
         compaction = strategies.get_rocksdb_compact_filter_cleanup_strategy()
@@ -63,7 +61,7 @@ class Ttl:
     def of(descriptor: StateDescriptor, kind: StateKind, clock: Clock) -> Ttl | None:
         """The rules that a descriptor asks for; None if its state does not expire."""
         config = descriptor.ttl_config
-        return Ttl(config, kind, clock) if config is not None and config.is_enabled() else None
+        return Ttl(config, kind, clock) if config.is_enabled() else None
 
     # Whether something has expired
 

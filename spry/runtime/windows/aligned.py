@@ -7,7 +7,7 @@ falls into other windows than the one before.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import repeat
 from math import gcd
@@ -17,12 +17,15 @@ from spry.common.elements import NO_TIMESTAMP
 from spry.common.plan import OperatorPlan
 from spry.common.window import TimeWindow, window_start, window_starts
 from spry.runtime.blocks import detach
+from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
 from spry.runtime.codegen import CodeWriter, GeneratedFunction
 from spry.runtime.context import SubtaskContext
 from spry.runtime.failures import OperatorFailure, explain
-from spry.runtime.windows.base import RunningWindowBase
+from spry.runtime.windows.base import WINDOWS, RunningWindowBase
 
 __all__ = ["RunningAlignedWindowOperator"]
+
+_STAGGER = "stagger"
 
 Table = dict[Any, Any]
 """key -> contents"""
@@ -44,12 +47,40 @@ class RunningAlignedWindowOperator(RunningWindowBase):
         self._step = gcd(self.size, self.slide)
         """All timestamps within one step are in the same windows."""
         self._staggered = getattr(assigner, "stagger", None)
+        self._stagger_set = False
         self._tables: dict[int, Table] = {}
         self._due: list[int] = []
         """The starts of the windows that have not fired, as a heap."""
         self._kept: list[int] = []
         """The starts of those that have fired and still take late elements, as a heap."""
         self._loop: GeneratedFunction | None = None
+
+    # Checkpoints
+
+    def snapshot_windows(self, context: StateSnapshotContext) -> bool:
+        count = sum(len(table) for table in self._tables.values())
+        context.put_keyed(WINDOWS, self._entries, count, namespaced=True)
+        if self._staggered is None and self._stagger_set:
+            context.put_union_list_state(_STAGGER, [self.offset])
+        return True
+
+    def _entries(self) -> Iterator[tuple[Any, Any]]:
+        for start, table in self._tables.items():
+            window = TimeWindow(start, start + self.size)
+            for key, contents in table.items():
+                yield (key, window), contents
+
+    def restore_windows(self, context: StateInitializationContext, timers_implied: bool) -> None:
+        for (key, window), contents in context.keyed(WINDOWS):
+            table = self._tables.get(window.start)
+            if table is None:
+                table = self._tables[window.start] = {}
+                heappush(self._kept if self.has_fired(window) else self._due, window.start)
+            table[key] = contents
+        offsets = context.union_list_state(_STAGGER)
+        if len(offsets) == self.context.vertex.parallelism:
+            self.offset = offsets[self.context.subtask]
+            self._staggered, self._stagger_set = None, True
 
     # Elements
 
@@ -77,6 +108,7 @@ class RunningAlignedWindowOperator(RunningWindowBase):
     def _set_stagger(self) -> None:
         if self._staggered is not None:
             self.offset = (self.offset + self._staggered.offset(self.clock(), self.size)) % self.size
+            self._staggered, self._stagger_set = None, True
 
     def _compile(self) -> GeneratedFunction:
         """The loop: find the element's windows, find its key's contents in each, add the element."""

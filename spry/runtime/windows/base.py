@@ -17,13 +17,22 @@ from spry.common.plan import OperatorPlan
 from spry.common.type_checks import compile_enforcer
 from spry.common.window_assigners import MergingWindowAssigner
 from spry.runtime.blocks import detach
+from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
 from spry.runtime.context import SubtaskContext
 from spry.runtime.failures import OperatorFailure, cut_repr, explain
+from spry.runtime.operators import checkpointed
 from spry.runtime.operators.base import Operator, user_method
 from spry.runtime.state.keyed import KeyContext, StateStore
 from spry.runtime.windows.fold import create_fold
 
-__all__ = ["RunningWindowBase"]
+__all__ = ["MERGING_WINDOWS", "WINDOWS", "RunningWindowBase"]
+
+WINDOWS = "windows"
+"""In checkpoints: (key, window) -> contents."""
+MERGING_WINDOWS = "merging windows"
+"""In checkpoints: key -> window -> the window that its contents are kept under. Without an entry, the window itself."""
+_IMPLIED = "timers are implied"
+"""In checkpoints: whether every window fires when it ends, so that no timers are noted."""
 
 
 class _WindowContext:
@@ -124,6 +133,38 @@ class RunningWindowBase(Operator):
         """The user's objects that have a life."""
         description = self.description
         return [f for f in (description.aggregation, description.function) if f is not None]
+
+    def initialize_state(self, context: StateInitializationContext) -> None:
+        if context.watermark is not None:
+            self.watermark = context.watermark
+        self.restore_windows(context, any(context.union_list_state(_IMPLIED)))
+        for part in self._parts():
+            checkpointed.initialize_function(part, context, self.context)
+
+    def snapshot_state(self, context: StateSnapshotContext) -> None:
+        context.put_union_list_state(_IMPLIED, [self.snapshot_windows(context)])
+        for part in self._parts():
+            checkpointed.snapshot_function(part, context, self.context)
+
+    @abstractmethod
+    def restore_windows(self, context: StateInitializationContext, timers_implied: bool) -> None:
+        """Go on with the windows of a checkpoint."""
+
+    @abstractmethod
+    def snapshot_windows(self, context: StateSnapshotContext) -> bool:
+        """Put the windows into a checkpoint; whether each just fires when it ends, so that there are no timers."""
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        for part in self._parts():
+            checkpointed.notify_complete(part, checkpoint_id)
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        for part in self._parts():
+            checkpointed.notify_aborted(part, checkpoint_id)
+
+    def has_fired(self, window: Any) -> bool:
+        """Whether event time has passed the window's end."""
+        return self.event_time and window.max_timestamp() <= self.watermark
 
     def open(self) -> None:
         for part in self._parts():

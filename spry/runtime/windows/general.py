@@ -14,11 +14,12 @@ from spry.common.state import StateDescriptor
 from spry.common.triggers import Trigger, TriggerResult
 from spry.common.window_assigners import WindowAssigner
 from spry.runtime.blocks import detach
+from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
 from spry.runtime.context import SubtaskContext
 from spry.runtime.failures import OperatorFailure, cut_repr, explain
 from spry.runtime.state.keyed import KeyContext
 from spry.runtime.timers import TimerQueue, drain
-from spry.runtime.windows.base import RunningWindowBase
+from spry.runtime.windows.base import MERGING_WINDOWS, WINDOWS, RunningWindowBase
 from spry.runtime.windows.fold import create_fold
 from spry.runtime.windows.merging_window_set import MergingWindowSet
 
@@ -98,6 +99,42 @@ class RunningGeneralWindowOperator(RunningWindowBase):
         self._sets: dict[Any, MergingWindowSet] = {}
         self.event_timers = TimerQueue()
         self.processing_timers = TimerQueue()
+
+    # Checkpoints
+
+    def snapshot_windows(self, context: StateSnapshotContext) -> bool:
+        context.put_keyed(WINDOWS, self._contents.items, len(self._contents), namespaced=True)
+        if self.merging:
+            context.put_keyed(
+                MERGING_WINDOWS,
+                lambda: ((key, known.state_windows()) for key, known in self._sets.items()),
+                len(self._sets),
+            )
+        self.event_timers.snapshot(context, "timers in event time", namespaced=True)
+        self.processing_timers.snapshot(context, "timers in processing time", namespaced=True)
+        return False
+
+    def restore_windows(self, context: StateInitializationContext, timers_implied: bool) -> None:
+        self.event_timers.restore(context, "timers in event time")
+        self.processing_timers.restore(context, "timers in processing time")
+        for (key, window), contents in context.keyed(WINDOWS):
+            self._contents[(key, window)] = contents
+            if timers_implied:
+                self._imply(key, window)
+        for key, state_windows in context.keyed(MERGING_WINDOWS):
+            self._sets[key] = MergingWindowSet(self._assigner.merge_windows, state_windows)
+
+    def _imply(self, key: Any, window: Any) -> None:
+        """Do for a window what its first element would have done."""
+        timers = self.event_timers if self.event_time else self.processing_timers
+        if not self.has_fired(window):
+            timers.register(window.max_timestamp(), (key, window))
+        cleanup = self.cleanup_time(window)
+        if cleanup != MAX_WATERMARK:
+            timers.register(cleanup, (key, window))
+        if self.merging:
+            known = self._sets.setdefault(key, MergingWindowSet(self._assigner.merge_windows))
+            known.state_windows()[window] = window
 
     # Elements
 

@@ -22,12 +22,18 @@ class MergingWindowSet:
 
     __slots__ = ("_merge", "_state_windows")
 
-    def __init__(self, merge_windows: Callable[[Iterable[Any], Any], None]) -> None:
+    def __init__(
+        self, merge_windows: Callable[[Iterable[Any], Any], None], state_windows: dict[Any, Any] | None = None
+    ) -> None:
         self._merge = merge_windows
-        self._state_windows: dict[Any, Any] = {}
+        self._state_windows: dict[Any, Any] = {} if state_windows is None else state_windows
 
     def __len__(self) -> int:
         return len(self._state_windows)
+
+    def state_windows(self) -> dict[Any, Any]:
+        """Each window with the one that its contents are kept under."""
+        return self._state_windows
 
     def state_window(self, window: Any) -> Any:
         """The window that the contents are kept under, None if there is no such window."""

@@ -15,11 +15,15 @@ from spry.common.elements import MIN_TIMESTAMP, NO_TIMESTAMP
 from spry.common.plan import OperatorPlan
 from spry.common.window import TimeWindow, window_start
 from spry.runtime.blocks import detach
+from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
 from spry.runtime.context import SubtaskContext
 from spry.runtime.windows.aligned import RunningAlignedWindowOperator, Table
 from spry.runtime.windows.fold import Fold
 
 __all__ = ["PaneQueue", "RunningPaneWindowOperator"]
+
+
+_PANES = "panes"
 
 
 class PaneQueue:
@@ -94,6 +98,25 @@ class RunningPaneWindowOperator(RunningAlignedWindowOperator):
         """The end of the last window that fired."""
         self._reached = MIN_TIMESTAMP
         """The watermark up to which windows have fired."""
+
+    # Checkpoints
+
+    def snapshot_windows(self, context: StateSnapshotContext) -> bool:
+        count = sum(len(table) for table in self._tables.values())
+        entries = self._tables.items
+        context.put_keyed(
+            _PANES, lambda: (((key, pane), held) for pane, t in entries() for key, held in t.items()), count, True
+        )
+        return True
+
+    def restore_windows(self, context: StateInitializationContext, timers_implied: bool) -> None:
+        if self.watermark > MIN_TIMESTAMP:
+            self._reached = self.watermark
+            self._fired_until = self._first_end_after(self._reached + 1) - self.slide
+        for (key, pane), contents in context.keyed(_PANES):
+            self._pane(pane)[key] = contents
+            if pane < self._fired_until:
+                self._outdated.add(key)  # Its queue is made of its panes when the next window fires.
 
     def _first_end_after(self, timestamp: int) -> int:
         return window_start(timestamp, self.offset + self.size, self.slide) + self.slide

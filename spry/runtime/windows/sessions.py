@@ -7,7 +7,7 @@ comes, instead of deleting and setting a timer with every element.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import count, repeat
 from typing import Any
@@ -15,10 +15,11 @@ from typing import Any
 from spry.common.elements import NO_TIMESTAMP
 from spry.common.plan import OperatorPlan
 from spry.common.window import TimeWindow
+from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
 from spry.runtime.codegen import CodeWriter, GeneratedFunction
 from spry.runtime.context import SubtaskContext
 from spry.runtime.failures import OperatorFailure, explain
-from spry.runtime.windows.base import RunningWindowBase
+from spry.runtime.windows.base import MERGING_WINDOWS, WINDOWS, RunningWindowBase
 
 __all__ = ["RunningSessionWindowOperator"]
 
@@ -49,6 +50,32 @@ class RunningSessionWindowOperator(RunningWindowBase):
         """(time, number, session): when to fire a session, or to forget it if it has fired."""
         self._numbers = count()
         self._loop: GeneratedFunction | None = None
+
+    # Checkpoints
+
+    def snapshot_windows(self, context: StateSnapshotContext) -> bool:
+        count = sum(map(len, self._sessions.values()))
+        context.put_keyed(WINDOWS, self._entries, count, namespaced=True)
+        return True
+
+    def _entries(self) -> Iterator[tuple[Any, Any]]:
+        for key, sessions in self._sessions.items():
+            for session in sessions:
+                yield (key, TimeWindow(session.start, session.end)), session.contents
+
+    def restore_windows(self, context: StateInitializationContext, timers_implied: bool) -> None:
+        contents = dict(context.keyed(WINDOWS))
+        moved = {
+            (key, window): (key, state_window)
+            for key, state_windows in context.keyed(MERGING_WINDOWS)
+            for window, state_window in state_windows.items()
+        }
+        for place in moved or contents:
+            key, window = place
+            session = _Session(key, window.start, window.end, contents[moved.get(place, place)])
+            session.fired = self.has_fired(window)
+            self._keep(session)
+            self._schedule(session, session.end - 1 + (self.lateness if session.fired else 0))
 
     # Elements
 

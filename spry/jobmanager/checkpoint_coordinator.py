@@ -1,0 +1,460 @@
+"""The checkpoint coordinator: when checkpoints are taken, which are complete, and what becomes of old ones.
+
+The job master asks for a request with every epoch that it plans, and hands over what slots report. A checkpoint is
+complete when every slot has written its part and the metadata is there; that is said to the slots with the next epoch.
+Writing metadata and removing old checkpoints is done by a thread, so that no epoch waits for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from spry.common.completable_future import CompletableFuture
+from spry.common.configuration import Configuration
+from spry.common.errors import CheckpointError
+from spry.common.job_status import JobStatus
+from spry.common.options import CheckpointingOptions, StateRecoveryOptions
+from spry.common.plan import CheckpointRequest, FileHandle, OperatorSnapshot, SlotReport, SlotSnapshot, StopMode
+from spry.common.state_choices import (
+    CheckpointingMode,
+    CheckpointStorageType,
+    ExternalizedCheckpointRetention,
+    RecoveryClaimMode,
+)
+from spry.runtime.checkpoints.metadata import METADATA, CheckpointMetadata, OperatorInfo
+from spry.runtime.checkpoints.storage import CheckpointStore, open_checkpoint_store
+
+__all__ = ["CheckpointCoordinator", "CheckpointFailuresError", "CheckpointStatistics", "SavepointRequest"]
+
+_LEAST_INTERVAL = 0.01
+_SHARED = "../shared"
+
+
+class CheckpointFailuresError(CheckpointError):
+    """More checkpoints in a row have failed than the job tolerates."""
+
+
+@dataclass(slots=True)
+class SavepointRequest:
+    """A savepoint that somebody waits for."""
+
+    directory: str
+    canonical: bool
+    stop: StopMode | None
+    done: CompletableFuture[str] = field(default_factory=CompletableFuture)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointStatistics:
+    """What a completed checkpoint was like."""
+
+    checkpoint_id: int
+    path: str
+    savepoint: bool
+    size: int
+    """Of the state, in bytes."""
+    written: int
+    """Bytes that were written for it; less than the size if it is incremental."""
+    seconds: float
+    longest_stall_seconds: float
+    """How long the slot that stood still longest did so."""
+
+
+@dataclass(slots=True)
+class _Pending:
+    request: CheckpointRequest
+    epoch: int
+    started: float
+    waiting_for: set[int]
+    sources: dict[str, bytes]
+    savepoint: SavepointRequest | None
+    files: list[FileHandle] = field(default_factory=list)
+    operators: list[OperatorSnapshot] = field(default_factory=list)
+    written: int = 0
+    stall: float = 0.0
+    writing: Future[CheckpointMetadata] | None = None
+
+
+class CheckpointCoordinator:
+    """The checkpoints of one job, over all of its attempts."""
+
+    def __init__(
+        self,
+        job_id: str,
+        job_name: str,
+        configuration: Configuration,
+        slots: int,
+        operators: dict[str, OperatorInfo],
+        batch: bool,
+        default_directory: str | None = None,
+    ) -> None:
+        options = CheckpointingOptions
+        self._job_id = job_id
+        self._job_name = job_name
+        self._slots = slots
+        self._operators = operators
+        interval = configuration.get_optional(options.CHECKPOINTING_INTERVAL)
+        seconds = interval.to_millis() / 1000 if interval is not None else 0.0
+        self.interval = max(seconds, _LEAST_INTERVAL) if seconds and not batch else None
+        """In seconds; None if no checkpoints are taken."""
+        self.exactly_once = configuration.get(options.CHECKPOINTING_CONSISTENCY_MODE) is CheckpointingMode.EXACTLY_ONCE
+        self.after_finish: bool = configuration.get(options.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH)
+        self._timeout = configuration.get(options.CHECKPOINTING_TIMEOUT).to_millis() / 1000
+        self._min_pause = configuration.get(options.MIN_PAUSE_BETWEEN_CHECKPOINTS).to_millis() / 1000
+        self._concurrent = 1 if self._min_pause else configuration.get(options.MAX_CONCURRENT_CHECKPOINTS)
+        self._tolerable: int = configuration.get(options.TOLERABLE_FAILURE_NUMBER)
+        self._retained: int = configuration.get(options.MAX_RETAINED_CHECKPOINTS)
+        self._incremental: bool = configuration.get(options.INCREMENTAL_CHECKPOINTS)
+        self._inline_limit: int = configuration.get(options.FS_SMALL_FILE_THRESHOLD)
+        self._retention = configuration.get(options.EXTERNALIZED_CHECKPOINT_RETENTION)
+        self._claims = configuration.get(StateRecoveryOptions.RESTORE_MODE) is RecoveryClaimMode.CLAIM
+        self._prefers_checkpoints: bool = configuration.get(options.PREFER_CHECKPOINT_FOR_RECOVERY)
+        self._savepoints = configuration.get_optional(options.SAVEPOINT_DIRECTORY)
+        self._store = self._open_store(configuration, default_directory)
+        self._threads: ThreadPoolExecutor | None = None
+        self._next_id = 1
+        self._next_due = time.monotonic() + self.interval if self.interval is not None else float("inf")
+        self._last_end = 0.0
+        self._failures = 0
+        self._pending: dict[int, _Pending] = {}
+        self._savepoint: SavepointRequest | None = None
+        self.completed: list[CheckpointMetadata] = []
+        """Checkpoints that the job could go on from, the newest last."""
+        self._restored_from: CheckpointMetadata | None = None
+        self._announce: list[int] = []
+        self._give_up: list[int] = []
+        self._removing: list[Future[None]] = []
+        self.statistics: CheckpointStatistics | None = None
+        """Of the latest checkpoint."""
+        self.counts = {"completed": 0, "failed": 0}
+
+    def _open_store(self, configuration: Configuration, default: str | None) -> CheckpointStore | None:
+        """The directory of this job's checkpoints; None if they stay in the driver's memory."""
+        options = CheckpointingOptions
+        kind = configuration.get_optional(options.CHECKPOINT_STORAGE)
+        directory = configuration.get_optional(options.CHECKPOINTS_DIRECTORY)
+        if kind is CheckpointStorageType.FILESYSTEM and directory is None:
+            raise CheckpointError(
+                "execution.checkpointing.storage is 'filesystem', but execution.checkpointing.dir is not set"
+            )
+        if kind is CheckpointStorageType.JOBMANAGER:
+            directory = None
+        elif directory is None:
+            directory = default
+        if directory is None:
+            return None
+        if configuration.get(options.CREATE_CHECKPOINT_SUB_DIR):
+            directory = f"{directory.rstrip('/')}/{self._job_id}"
+        return open_checkpoint_store(directory)
+
+    @property
+    def enabled(self) -> bool:
+        """Whether checkpoints are taken by themselves."""
+        return self.interval is not None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is on its way that the next epochs bring forward."""
+        return bool(self._pending or self._announce or self._give_up or self._savepoint)
+
+    def seconds_until_due(self) -> float:
+        """When the next checkpoint wants to be taken."""
+        return max(0.0, self._next_due - time.monotonic())
+
+    # Taking
+
+    def request(
+        self, epoch: int, sources: dict[str, bytes] | None = None, now_wanted: bool = False
+    ) -> CheckpointRequest | None:
+        """The checkpoint that this epoch is to end with, if any. ``sources`` is filled in by ``with_sources``."""
+        if self._savepoint is not None:
+            savepoint, self._savepoint = self._savepoint, None
+            return self._begin(epoch, savepoint)
+        now = time.monotonic()
+        periodic = [p for p in self._pending.values() if p.savepoint is None]
+        if self.interval is None or (now < self._next_due and not now_wanted):
+            return None
+        if periodic and (now_wanted or len(periodic) >= self._concurrent):
+            return None
+        if not now_wanted and self._min_pause and now - self._last_end < self._min_pause:
+            return None
+        self._next_due = max(self._next_due + self.interval, now) if self._next_due <= now else now + self.interval
+        return self._begin(epoch, None)
+
+    def _begin(self, epoch: int, savepoint: SavepointRequest | None) -> CheckpointRequest:
+        checkpoint_id, self._next_id = self._next_id, self._next_id + 1
+        if savepoint is not None:
+            directory: str | None = savepoint.directory
+        else:
+            directory = f"{self._store.url.rstrip('/')}/chk-{checkpoint_id}" if self._store is not None else None
+        shares = self._incremental and savepoint is None and directory is not None
+        request = CheckpointRequest(
+            checkpoint_id,
+            int(time.time() * 1000),
+            directory,
+            _SHARED if shares else None,
+            canonical=savepoint is not None and savepoint.canonical,
+            savepoint=savepoint is not None,
+            known_files=frozenset(self._known_files()) if shares else frozenset(),
+            inline_limit=self._inline_limit,
+        )
+        waiting = set(range(self._slots))
+        self._pending[checkpoint_id] = _Pending(request, epoch, time.monotonic(), waiting, {}, savepoint)
+        return request
+
+    def with_sources(self, request: CheckpointRequest, sources: dict[str, bytes]) -> None:
+        """What the sources' enumerators hold as the checkpoint's epoch begins."""
+        self._pending[request.checkpoint_id].sources.update(sources)
+
+    def _known_files(self) -> set[str]:
+        return set().union(*(c.shared_files() for c in self.completed if not c.savepoint and c.job_id == self._job_id))
+
+    def savepoint(self, directory: str | None, canonical: bool, stop: StopMode | None) -> SavepointRequest:
+        """Ask for a savepoint, which the next epoch will be."""
+        parent = directory or self._savepoints
+        if not parent:
+            raise CheckpointError(
+                "no directory for the savepoint: name one, or set execution.checkpointing.savepoint-dir"
+            )
+        if self._savepoint is not None:
+            raise CheckpointError("another savepoint has just been asked for: wait for it")
+        name = f"savepoint-{self._job_id[:6]}-{secrets.token_hex(6)}"
+        self._savepoint = SavepointRequest(f"{parent.rstrip('/')}/{name}", canonical, stop)
+        return self._savepoint
+
+    @property
+    def wanted_stop(self) -> StopMode | None:
+        """How the job is to stop with the savepoint that comes next."""
+        return self._savepoint.stop if self._savepoint is not None else None
+
+    # What slots say
+
+    def take_in(self, reports: list[SlotReport]) -> None:
+        """Learn which parts are written. Raises if more checkpoints have failed than the job tolerates."""
+        for report in reports:
+            for snapshot in report.snapshots:
+                self._take_in(snapshot)
+        now = time.monotonic()
+        for pending in list(self._pending.values()):
+            if pending.writing is not None:
+                if pending.writing.done():
+                    self._written(pending)
+            elif now - pending.started > self._timeout:
+                self._fail(pending, f"it was not complete after {self._timeout:g} s")
+
+    def _take_in(self, snapshot: SlotSnapshot) -> None:
+        pending = self._pending.get(snapshot.checkpoint_id)
+        if pending is None:
+            return  # It was given up meanwhile.
+        if snapshot.error is not None:
+            self._fail(pending, f"slot {snapshot.slot}: {snapshot.error}")
+            return
+        pending.waiting_for.discard(snapshot.slot)
+        pending.files.extend(snapshot.files)
+        pending.operators.extend(snapshot.operators)
+        pending.written += snapshot.written
+        pending.stall = max(pending.stall, snapshot.sync_seconds)
+        if not pending.waiting_for:
+            pending.writing = self._in_thread(self._write_metadata, pending)
+
+    def _in_thread(self, call: Any, *args: Any) -> Future[Any]:
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(1, thread_name_prefix="checkpoints")
+        return self._threads.submit(call, *args)
+
+    def _write_metadata(self, pending: _Pending) -> CheckpointMetadata:
+        request = pending.request
+        metadata = CheckpointMetadata(
+            request.checkpoint_id,
+            request.timestamp,
+            self._job_id,
+            self._job_name,
+            request.savepoint,
+            self._operators,
+            tuple(sorted(pending.operators, key=lambda o: (o.uid, o.subtask))),
+            tuple(pending.files),
+            pending.sources,
+            request.directory,
+        )
+        if request.directory is not None:
+            open_checkpoint_store(request.directory).write(METADATA, metadata.to_bytes())
+        return metadata
+
+    def _written(self, pending: _Pending) -> None:
+        assert pending.writing is not None
+        request = pending.request
+        try:
+            metadata = pending.writing.result()
+        except Exception as error:
+            self._fail(pending, f"its metadata cannot be written: {error}")
+            return
+        del self._pending[request.checkpoint_id]
+        self._last_end = time.monotonic()
+        self._failures = 0
+        self.counts["completed"] += 1
+        self.statistics = CheckpointStatistics(
+            request.checkpoint_id,
+            metadata.path,
+            request.savepoint,
+            metadata.size,
+            pending.written,
+            self._last_end - pending.started,
+            pending.stall,
+        )
+        self._announce.append(request.checkpoint_id)
+        for older in [p for p in self._pending.values() if p.request.checkpoint_id < request.checkpoint_id]:
+            if older.savepoint is None:
+                self._drop(older)
+        self.completed.append(metadata)
+        self.completed.sort(key=lambda c: c.checkpoint_id)
+        self._subsume()
+        if pending.savepoint is not None:
+            pending.savepoint.done.set_result(request.directory or "")
+
+    def _subsume(self) -> None:
+        """Remove checkpoints that newer ones make superfluous. Savepoints are their owner's."""
+        own = [c for c in self.completed if not c.savepoint or (self._claims and c is self._restored_from)]
+        for old in own[: max(0, len(own) - self._retained)]:
+            self.completed.remove(old)
+            self._removing = [job for job in self._removing if not job.done()]
+            self._removing.append(self._in_thread(self._remove, old))
+        savepoints = [c for c in self.completed if c.savepoint]
+        for old in savepoints[:-1]:
+            self.completed.remove(old)
+
+    def _remove(self, checkpoint: CheckpointMetadata) -> None:
+        """Remove a checkpoint's files, and the shared ones that no other needs. What cannot be removed stays."""
+        if checkpoint.directory is None or (checkpoint is self._restored_from and not self._claims):
+            return
+        with contextlib.suppress(Exception):
+            store = open_checkpoint_store(checkpoint.directory)
+            store.remove(METADATA)  # First, so that a half-removed checkpoint is none.
+            store.remove("")
+        with contextlib.suppress(Exception):
+            others = [*self.completed]
+            needed: set[str] = set().union(*(c.shared_files() for c in others))
+            for pending in list(self._pending.values()):
+                needed |= pending.request.known_files
+            for path in checkpoint.shared_files() - needed:
+                open_checkpoint_store(checkpoint.directory).remove(path)
+
+    # Failing
+
+    def _drop(self, pending: _Pending) -> None:
+        """Give a checkpoint up without counting it as a failure."""
+        self._pending.pop(pending.request.checkpoint_id, None)
+        self._give_up.append(pending.request.checkpoint_id)
+        if pending.request.directory is not None:
+            self._in_thread(self._remove_directory, pending.request.directory)
+
+    @staticmethod
+    def _remove_directory(directory: str) -> None:
+        with contextlib.suppress(Exception):
+            open_checkpoint_store(directory).remove("")
+
+    def _fail(self, pending: _Pending, why: str) -> None:
+        self._drop(pending)
+        self.counts["failed"] += 1
+        text = f"checkpoint {pending.request.checkpoint_id} failed: {why}"
+        if pending.savepoint is not None:
+            pending.savepoint.done.set_exception(CheckpointError(text.replace("checkpoint", "savepoint", 1)))
+            return
+        self.last_failure = text
+        self._failures += 1
+        if self._failures > self._tolerable:
+            self._failures = 0
+            raise CheckpointFailuresError(
+                f"{text} (execution.checkpointing.tolerable-failed-checkpoints is {self._tolerable})"
+            )
+
+    last_failure: str | None = None
+    """Why the latest checkpoint that failed did."""
+
+    # What slots are to know
+
+    def take_out(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The checkpoints that have become durable, and those that were given up, since the last call."""
+        said = tuple(self._announce), tuple(self._give_up)
+        self._announce, self._give_up = [], []
+        return said
+
+    # Going on after a failure
+
+    def restored(self, checkpoint: CheckpointMetadata) -> None:
+        """The job starts from this one."""
+        self._restored_from = checkpoint
+        self._next_id = max(self._next_id, checkpoint.checkpoint_id + 1)
+        if not self.completed:
+            self.completed.append(checkpoint)
+
+    def restart(self) -> CheckpointMetadata | None:
+        """The job's processes are gone: give up what was on its way; gives the checkpoint to go on from."""
+        for pending in list(self._pending.values()):
+            if pending.writing is not None:
+                with contextlib.suppress(Exception):
+                    pending.writing.result()
+                    self._written(pending)
+                    continue
+            if pending.savepoint is not None:
+                pending.savepoint.done.set_exception(
+                    CheckpointError("the job failed before the savepoint was complete")
+                )
+            self._drop(pending)
+        self._announce, self._give_up = [], []
+        if self._savepoint is not None:
+            self._savepoint.done.set_exception(CheckpointError("the job failed before the savepoint was taken"))
+            self._savepoint = None
+        if self.interval is not None:
+            self._next_due = time.monotonic() + self.interval
+        return self.latest()
+
+    def latest(self) -> CheckpointMetadata | None:
+        """The checkpoint to go on from."""
+        candidates = self.completed
+        if self._prefers_checkpoints:
+            candidates = [c for c in candidates if not c.savepoint] or candidates
+        return candidates[-1] if candidates else None
+
+    def discard(self, checkpoint: CheckpointMetadata) -> bool:
+        """A checkpoint cannot be read; whether there is an older one."""
+        self.completed = [c for c in self.completed if c is not checkpoint]
+        return bool(self.completed)
+
+    # The end
+
+    def close(self, status: JobStatus) -> None:
+        """The job is over: keep or remove its checkpoints as the configuration says."""
+        for pending in list(self._pending.values()):
+            if pending.savepoint is not None:
+                pending.savepoint.done.set_exception(CheckpointError("the job ended before the savepoint was complete"))
+            self._drop(pending)
+        if self._savepoint is not None:
+            self._savepoint.done.set_exception(CheckpointError("the job ended before the savepoint was taken"))
+        retention = ExternalizedCheckpointRetention
+        keeps = {
+            JobStatus.FAILED: self._retention is not retention.NO_EXTERNALIZED_CHECKPOINTS,
+            JobStatus.CANCELED: self._retention is retention.RETAIN_ON_CANCELLATION,
+        }.get(status, False)
+        if not keeps:
+            remaining = [c for c in self.completed if not c.savepoint]
+            self.completed = []
+            for old in remaining:
+                self._in_thread(self._remove, old)
+            if self._store is not None and (remaining or self.counts["completed"] or self.counts["failed"]):
+                self._in_thread(self._remove_job_directory)
+        if self._threads is not None:
+            self._threads.shutdown(wait=True)
+
+    def _remove_job_directory(self) -> None:
+        assert self._store is not None
+        with contextlib.suppress(Exception):
+            for name in self._store.names():
+                if name == "shared" or (name.startswith("chk-") and self._store.size(f"{name}/{METADATA}") is None):
+                    self._store.remove(name)
+            if not self._store.names():
+                self._store.remove("")

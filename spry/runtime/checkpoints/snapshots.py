@@ -1,0 +1,428 @@
+"""Taking a slot's snapshot, with the slot standing still for as short as can be.
+
+What is small is written at once and travels with the slot's report. Otherwise the process forks: the child sees
+everything as it is at this moment, writes it down with plain file operations, and ends, while the slot goes on.
+Databases make snapshots of their own, which a thread copies. The slot asks now and then what has become of it all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import json
+import os
+import shutil
+import tempfile
+import time
+import uuid
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from spry.common.errors import CheckpointError
+from spry.common.plan import CheckpointRequest, FileHandle, OperatorSnapshot, SlotSnapshot
+from spry.runtime.checkpoints.container import SnapshotWriter, StatePart
+from spry.runtime.checkpoints.storage import CheckpointStore, open_checkpoint_store
+
+__all__ = ["OperatorParts", "SnapshotTaker"]
+
+_AT_ONCE_ENTRIES = 5000
+"""Up to so many entries are written while the slot waits: less than a fork would cost."""
+_MEMORY_LIMIT = 5 << 20
+"""What one slot may put into a checkpoint that has no directory."""
+
+
+@dataclass(slots=True)
+class OperatorParts:
+    """What one operator's subtask has to write."""
+
+    uid: str
+    name: str
+    subtask: int
+    max_parallelism: int
+    parts: list[StatePart]
+    databases: list[Any] = field(default_factory=list)
+    """Backends that make snapshots by themselves."""
+    key_groups: range = range(0)
+
+
+class _Job:
+    """Something that is being written. Gives its handles when it is done."""
+
+    def poll(self) -> list[FileHandle] | None:
+        """The handles, None if it is not done yet; :class:`CheckpointError` if it failed."""
+        raise NotImplementedError
+
+    def discard(self) -> None:
+        """Nobody wants it any more."""
+
+
+class _Done(_Job):
+    def __init__(self, handles: list[FileHandle]) -> None:
+        self._handles = handles
+
+    def poll(self) -> list[FileHandle]:
+        return self._handles
+
+
+class _InThread(_Job):
+    def __init__(self, future: Future[list[FileHandle]]) -> None:
+        self._future = future
+
+    def poll(self) -> list[FileHandle] | None:
+        return self._future.result() if self._future.done() else None
+
+    def discard(self) -> None:
+        self._future.cancel()
+
+
+class _InChild(_Job):
+    """A forked process that writes a file and says how large it is."""
+
+    def __init__(self, path: Path, write: Callable[[BinaryIO], int], done: Callable[[int], _Job]) -> None:
+        self._done = done
+        self._next: _Job | None = None
+        self._said = b""
+        self._read, answer = os.pipe()
+        os.set_blocking(self._read, False)
+        gc.collect(0)
+        self._child = os.fork()
+        if self._child == 0:
+            _be_child(path, write, answer)
+        os.close(answer)
+
+    def poll(self) -> list[FileHandle] | None:
+        if self._next is None:
+            try:
+                while block := os.read(self._read, 65536):
+                    self._said += block
+            except BlockingIOError:
+                return None
+            self._reap(0)
+            if not self._said:
+                raise CheckpointError("the process that wrote the snapshot was killed, maybe for want of memory")
+            answer = json.loads(self._said)
+            if "error" in answer:
+                raise CheckpointError(answer["error"])
+            self._next = self._done(answer["size"])
+        return self._next.poll()
+
+    def _reap(self, options: int) -> None:
+        os.close(self._read)
+        self._read = -1
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self._child, options)
+
+    def discard(self) -> None:
+        if self._read >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._child, 9)
+            self._reap(0)
+        elif self._next is not None:
+            self._next.discard()
+
+
+def _be_child(path: Path, write: Callable[[BinaryIO], int], answer: int) -> None:
+    """The life of the forked process. It touches nothing of the slot's threads, and holds none of its connections."""
+    said: dict[str, Any] = {"error": "unknown"}
+    try:
+        gc.disable()
+        for name in os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ():
+            if int(name) > 2 and int(name) != answer:
+                with contextlib.suppress(OSError):
+                    os.close(int(name))
+        said = {"size": _write_file(path, write)}
+    except BaseException as error:
+        said = {"error": _explain(error, path)}
+    finally:
+        try:
+            os.write(answer, json.dumps(said).encode()[:65536])
+        finally:
+            os._exit(0)
+
+
+def _write_file(path: Path, write: Callable[[BinaryIO], int]) -> int:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "wb", buffering=1 << 20) as file:
+        size = write(file)
+        file.flush()
+        os.fsync(file.fileno())
+    return size
+
+
+def _explain(error: BaseException, path: Any) -> str:
+    if isinstance(error, CheckpointError):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{path} cannot be written: {error.strerror or error}"
+    return f"{type(error).__name__}: {error}"
+
+
+@dataclass(slots=True)
+class _Pending:
+    request: CheckpointRequest
+    operators: list[OperatorSnapshot]
+    jobs: list[_Job]
+    started: float
+    sync_seconds: float
+    handles: list[FileHandle] = field(default_factory=list)
+
+
+class SnapshotTaker:
+    """Takes the snapshots of one slot."""
+
+    def __init__(self, slot: int, attempt: int, compress: bool, local: Path | None = None) -> None:
+        self._slot = slot
+        self._attempt = attempt
+        self._compress = compress
+        self._local = local
+        """Where copies stay for recovery on this machine."""
+        self._pending: dict[int, _Pending] = {}
+        self._failed: list[SlotSnapshot] = []
+        self._threads: ThreadPoolExecutor | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._pending)
+
+    def take(
+        self, request: CheckpointRequest, parts: list[OperatorParts], operators: list[OperatorSnapshot], started: float
+    ) -> None:
+        """Begin to write; ``poll`` tells what becomes of it."""
+        jobs: list[_Job] = []
+        try:
+            for operator in parts:
+                for database in operator.databases:
+                    jobs.append(self._database(request, operator, database))
+            jobs.append(self._states(request, parts))
+        except BaseException as error:
+            for job in jobs:
+                job.discard()
+            self.fail(request, _explain(error, request.directory), started)
+            return
+        self._pending[request.checkpoint_id] = _Pending(request, operators, jobs, started, time.monotonic() - started)
+
+    def fail(self, request: CheckpointRequest, why: str, started: float) -> None:
+        """The snapshot could not even be begun."""
+        spent = time.monotonic() - started
+        self._failed.append(SlotSnapshot(request.checkpoint_id, self._slot, [], [], why, spent, spent))
+
+    def poll(self) -> list[SlotSnapshot]:
+        """The snapshots that are written, or have failed, since the last call."""
+        out, self._failed = self._failed, []
+        for checkpoint_id, pending in list(self._pending.items()):
+            snapshot = self._progress(pending)
+            if snapshot is not None:
+                del self._pending[checkpoint_id]
+                out.append(snapshot)
+        return out
+
+    def _progress(self, pending: _Pending) -> SlotSnapshot | None:
+        snapshot = SlotSnapshot(pending.request.checkpoint_id, self._slot, sync_seconds=pending.sync_seconds)
+        try:
+            for job in list(pending.jobs):
+                handles = job.poll()
+                if handles is not None:
+                    pending.jobs.remove(job)
+                    pending.handles.extend(handles)
+            if pending.jobs:
+                return None
+        except Exception as error:
+            for job in pending.jobs:
+                job.discard()
+            snapshot.error = _explain(error, pending.request.directory)
+        else:
+            snapshot.files = pending.handles
+            snapshot.operators = pending.operators
+            known = pending.request.known_files
+            snapshot.written = sum(_written(handle, known) for handle in pending.handles)
+        snapshot.seconds = time.monotonic() - pending.started
+        return snapshot
+
+    def abort(self, checkpoint_id: int) -> None:
+        """The checkpoint was given up."""
+        pending = self._pending.pop(checkpoint_id, None)
+        for job in pending.jobs if pending is not None else ():
+            job.discard()
+        self._forget_local({checkpoint_id})
+
+    def completed(self, checkpoint_id: int) -> None:
+        """The checkpoint is durable: local copies of those before it are of no use any more."""
+        self._forget_local(set(range(checkpoint_id - 1000, checkpoint_id)))
+
+    def _forget_local(self, ids: set[int]) -> None:
+        if self._local is not None and self._local.is_dir():
+            for found in self._local.iterdir():
+                number = found.name.partition("-")[0]
+                if number.isdigit() and int(number) in ids:
+                    found.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """The slot is over."""
+        for checkpoint_id in list(self._pending):
+            self.abort(checkpoint_id)
+        if self._threads is not None:
+            self._threads.shutdown(wait=True, cancel_futures=True)
+
+    # States in memory
+
+    def _states(self, request: CheckpointRequest, parts: list[OperatorParts]) -> _Job:
+        operators = tuple((o.uid, o.subtask) for o in parts if o.parts)
+        if not operators:
+            return _Done([])
+
+        def write(stream: BinaryIO) -> int:
+            writer = SnapshotWriter(stream, self._compress)
+            for operator in parts:
+                for part in operator.parts:
+                    where = f"operator '{operator.name}'"
+                    writer.add(operator.uid, operator.subtask, part, operator.max_parallelism, where)
+            return writer.finish()
+
+        entries = sum(part.count for operator in parts for part in operator.parts)
+        if entries <= _AT_ONCE_ENTRIES or request.directory is None:
+            buffer = io.BytesIO()
+            size = write(buffer)
+            return self._bytes(request, operators, buffer.getvalue(), size)
+        store = open_checkpoint_store(request.directory)
+        name = self._name()
+        path = self._target(request, store, name)
+
+        def written(size: int) -> _Job:
+            kept = str(path) if self._local is not None else None
+            handle = FileHandle(operators, size, name, local=kept)
+            if store.local_path is not None and self._local is None:
+                return _Done([handle])
+            return self._in_thread(lambda: self._upload(store, path, handle))
+
+        return _InChild(path, write, written)
+
+    def _name(self) -> str:
+        return f"slot-{self._slot}-{self._attempt}-{uuid.uuid4().hex[:12]}"
+
+    def _target(self, request: CheckpointRequest, store: CheckpointStore, name: str) -> Path:
+        """Where the child writes: to the place itself if it is on this machine."""
+        if self._local is not None:
+            self._local.mkdir(parents=True, exist_ok=True)
+            return self._local / f"{request.checkpoint_id}-{name}"
+        if store.local_path is not None:
+            return store.local_path / name
+        return Path(tempfile.gettempdir()) / f"spry-{name}"
+
+    def _upload(self, store: CheckpointStore, path: Path, handle: FileHandle) -> list[FileHandle]:
+        assert handle.path is not None
+        try:
+            store.upload(path, handle.path)
+        finally:
+            if handle.local is None:
+                path.unlink(missing_ok=True)
+        return [handle]
+
+    def _bytes(
+        self, request: CheckpointRequest, operators: tuple[tuple[str, int], ...], data: bytes, size: int
+    ) -> _Job:
+        if request.directory is None:
+            if size > _MEMORY_LIMIT:
+                raise CheckpointError(
+                    f"a slot's state has {size >> 20} MB, too much for checkpoints in the driver's memory: "
+                    "name a directory with execution.checkpointing.dir"
+                )
+            return _Done([FileHandle(operators, size, inline=data)])
+        if size <= request.inline_limit and not request.savepoint:
+            return _Done([FileHandle(operators, size, inline=data)])
+        store, name = open_checkpoint_store(request.directory), self._name()
+
+        def write() -> list[FileHandle]:
+            store.write(name, data)
+            return [FileHandle(operators, size, name)]
+
+        return self._in_thread(write)
+
+    def _in_thread(self, call: Callable[[], list[FileHandle]]) -> _Job:
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(2, thread_name_prefix="spry-snapshot")
+        return _InThread(self._threads.submit(call))
+
+    # Databases
+
+    def _database(self, request: CheckpointRequest, operator: OperatorParts, database: Any) -> _Job:
+        if request.directory is None:
+            raise CheckpointError("checkpoints of RocksDB state need a directory: set execution.checkpointing.dir")
+        store = open_checkpoint_store(request.directory)
+        database.prepare()
+        if request.canonical:
+            return self._in_thread(self._canonical(store, operator, database.frozen(), database))
+        directory = Path(tempfile.mkdtemp(prefix="spry-native-", dir=database.directory))
+        snapshot = directory / "db"
+        database.native_snapshot(snapshot)
+        description = {
+            "operator": operator.uid,
+            "subtask": operator.subtask,
+            "store": database.name,
+            "namespaced": database.namespaced,
+            "groups": [operator.key_groups.start, operator.key_groups.stop],
+            "states": [meta.to_json() for meta in database.metas()],
+        }
+        prefix = f"{operator.uid}-{operator.subtask}-{database.name or 'main'}-{database.database_id}"
+
+        def copy() -> list[FileHandle]:
+            try:
+                files = []
+                for path in sorted(snapshot.iterdir()):
+                    files.append(self._copy_file(request, store, path, prefix))
+                size = sum(size for _, _, size in files)
+                return [FileHandle(((operator.uid, operator.subtask),), size, database={**description, "files": files})]
+            finally:
+                shutil.rmtree(directory, ignore_errors=True)
+
+        return self._in_thread(copy)
+
+    def _copy_file(
+        self, request: CheckpointRequest, store: CheckpointStore, path: Path, prefix: str
+    ) -> tuple[str, str, int]:
+        """Copy a file of a database, unless an earlier checkpoint has done so; its name, where it is, and its size."""
+        size = path.stat().st_size
+        if request.shared is not None and path.suffix == ".sst":
+            target = f"{request.shared}/{prefix}-{path.name}"
+            if target not in request.known_files:
+                store.upload(path, target)
+        else:
+            target = f"{prefix}-{self._attempt}-{path.name}"
+            store.upload(path, target)
+        return path.name, target, size
+
+    def _canonical(
+        self, store: CheckpointStore, operator: OperatorParts, view: Any, database: Any
+    ) -> Callable[[], list[FileHandle]]:
+        name = self._name()
+
+        def write(stream: BinaryIO) -> int:
+            writer = SnapshotWriter(stream, self._compress)
+            for meta in view.metas():
+                part = StatePart(meta, partial(view.entries, meta.name), True, database.namespaced, database.name)
+                writer.add(
+                    operator.uid, operator.subtask, part, operator.max_parallelism, f"operator '{operator.name}'"
+                )
+            return writer.finish()
+
+        def run() -> list[FileHandle]:
+            path = Path(tempfile.gettempdir()) / f"spry-{name}"
+            try:
+                size = _write_file(path, write)
+                store.upload(path, name)
+            finally:
+                view.close()
+                path.unlink(missing_ok=True)
+            return [FileHandle(((operator.uid, operator.subtask),), size, name)]
+
+        return run
+
+
+def _written(handle: FileHandle, known: frozenset[str]) -> int:
+    if handle.database is None:
+        return handle.size
+    return sum(size for _, path, size in handle.database["files"] if path not in known)
