@@ -29,6 +29,7 @@ from spry.common.state import (
 )
 from spry.runtime.blocks import detach
 from spry.runtime.clock import Clock
+from spry.runtime.state.latency import LatencyTracking
 from spry.runtime.state.meta import StateKind, StateMeta, type_text
 from spry.runtime.state.schema import adapt_rows
 from spry.runtime.state.ttl import Ttl
@@ -208,6 +209,8 @@ class KeyedStateBackend(ABC):
         self._restored: dict[str, StateMeta] = {}
         self._states: dict[str, tuple[type[StateDescriptor], Any]] = {}
         self._ttls: dict[str, Ttl] = {}
+        self.latency: LatencyTracking | None = None
+        """Measures how long accesses to states take, if that is wanted."""
         self.queryable: dict[str, str] = {}
         """What a state is called in queries -> the state's name."""
 
@@ -239,6 +242,8 @@ class KeyedStateBackend(ABC):
             )
         if state is None:
             state = self._create(descriptor)
+            if self.latency is not None:
+                state = self.latency.track(name, state)
             self._states[name] = (kind, state)
         return state
 

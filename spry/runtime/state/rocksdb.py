@@ -8,13 +8,15 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from rocksdict import AccessType, Checkpoint, Rdict
+from rocksdict import AccessType, Checkpoint, Options, Rdict
 
+from spry.common.configuration import Configuration
 from spry.common.keys import key_group_of
+from spry.common.options import SpryOptions
 from spry.common.state import StateDescriptor
 from spry.runtime.clock import Clock
 from spry.runtime.state.keyed import KeyContext, KeyedStateBackend, Table
@@ -23,7 +25,7 @@ from spry.runtime.state.rocksdb_lists import ListStateOfRocks, RocksListTable, T
 from spry.runtime.state.rocksdb_maps import MapStateOfRocks, RocksMapTable, TtlMapStateOfRocks
 from spry.runtime.state.rocksdb_options import RocksDBSettings
 from spry.runtime.state.rocksdb_tables import RocksTable, Rows, scan
-from spry.runtime.state.schema import StateEncoder
+from spry.runtime.state.schema import StateEncoder, check_classes
 from spry.runtime.state.ttl import Ttl
 
 __all__ = ["FrozenView", "RocksDBKeyedStateBackend"]
@@ -56,11 +58,11 @@ class RocksDBKeyedStateBackend(KeyedStateBackend):
         self._inherited: dict[str, str] = {}
         """Files that another database has made -> what identifies them."""
         self._max_parallelism = max_parallelism
-        self._settings = RocksDBSettings.of(configuration)
-        self._options, self._family_options = self._settings.options()
+        self._bound = Configuration.from_dict(configuration).get(SpryOptions.STATE_ROCKSDB_CACHE_ENTRIES)
+        self._settings = RocksDBSettings(configuration)
         self._database: Any = None
         self._families: list[str] = []
-        """The column families that there were when the database was opened."""
+        """The column families that there are."""
         self._rocks: dict[str, RocksTable] = {}
         self._swept: list[tuple[RocksTable, Ttl]] = []
 
@@ -71,23 +73,28 @@ class RocksDBKeyedStateBackend(KeyedStateBackend):
         return super().table(name, kind)
 
     def create_table(self, name: str) -> Table:
-        database, family = self._open(), _family_of(name)
-        if family not in self._families:
-            database.create_column_family(family, self._family_options).close()
         where = f"operator '{self.operator}', state '{name}'"
-        batch_size = self._settings.batch_size
-        rows = Rows(database, family, self._group_of(), self._max_parallelism, self.encoder, where, batch_size)
-        table = _TABLES.get(self._metas[name].kind, RocksTable)(rows, self._settings.cache_entries)
+        rows = Rows(partial(self._connect, name), self._group_of(), self._max_parallelism, self.encoder, where)
+        table = _TABLES.get(self._metas[name].kind, RocksTable)(rows, self._bound)
         self._rocks[name] = table
         return table
 
-    def _open(self) -> Any:
+    @cached_property
+    def _all_options(self) -> tuple[Options, Options]:
+        return self._settings.options()
+
+    def _connect(self, name: str) -> tuple[Any, Any, Any]:
+        """The database, opened if need be, and the column family of a state."""
         if self._database is None:
             path = str(self.directory)
             self._families = Rdict.list_cf(path) if (self.directory / "CURRENT").exists() else []
-            options = dict.fromkeys(self._families, self._family_options)
-            self._database = Rdict(path, self._options, options or None)
-        return self._database
+            options = dict.fromkeys(self._families, self._all_options[1])
+            self._database = Rdict(path, self._all_options[0], options or None)
+        family = _family_of(name)
+        if family not in self._families:
+            self._database.create_column_family(family, self._all_options[1]).close()
+            self._families.append(family)
+        return self._database, self._database.get_column_family(family), self._database.get_column_family_handle(family)
 
     def _group_of(self) -> Callable[[Any], int]:
         max_parallelism = self._max_parallelism
@@ -124,8 +131,8 @@ class RocksDBKeyedStateBackend(KeyedStateBackend):
         for key, value in table.items():
             table[key] = fit(value)
 
-    def count(self) -> int:
-        return sum(table.estimate() for table in self._rocks.values())
+    def count(self, name: str) -> int:
+        return self._rocks[name].estimate()
 
     # Snapshots
 
@@ -139,12 +146,12 @@ class RocksDBKeyedStateBackend(KeyedStateBackend):
 
         Those that end with ``.sst`` never change; :meth:`unique_name` says what identifies them.
         """
+        self.prepare()
         if self._database is None:
             directory.mkdir()
             return []
-        self.prepare()
         Checkpoint(self._database).create_checkpoint(str(directory))
-        identity = {"database": self.database_id, "inherited": self._inherited}
+        identity = {"database": self.database_id, "inherited": self._inherited, "classes": self.encoder.classes}
         (directory / _IDENTITY_FILE).write_text(json.dumps(identity))
         return sorted(os.listdir(directory))
 
@@ -164,17 +171,18 @@ class RocksDBKeyedStateBackend(KeyedStateBackend):
         """
         for meta in metas:
             self._metas[meta.name] = self._restored[meta.name] = meta
+            self.table(meta.name, meta.kind)
         if not (directory / "CURRENT").exists():
             return  # Nothing was ever kept.
+        identity = json.loads((directory / _IDENTITY_FILE).read_text())
+        check_classes(f"operator '{self.operator}'", identity["classes"])
+        self.encoder.classes.update(identity["classes"])
         if all_groups and self._database is None:
-            self._take_over(directory)
+            self._take_over(directory, identity)
         else:
             self._copy(directory, metas, key_groups)
-        for meta in metas:
-            self.table(meta.name, meta.kind)
 
-    def _take_over(self, directory: Path) -> None:
-        identity = json.loads((directory / _IDENTITY_FILE).read_text())
+    def _take_over(self, directory: Path, identity: dict[str, Any]) -> None:
         for file in directory.iterdir():
             if file.suffix == ".sst":
                 self._inherited[file.name] = (
@@ -186,13 +194,12 @@ class RocksDBKeyedStateBackend(KeyedStateBackend):
 
     def _copy(self, directory: Path, metas: list[StateMeta], key_groups: range) -> None:
         path = str(directory)
-        families = dict.fromkeys(Rdict.list_cf(path), self._family_options)
-        old: Any = Rdict(path, self._options, families, AccessType.read_only(False))
+        families = dict.fromkeys(Rdict.list_cf(path), self._all_options[1])
+        old: Any = Rdict(path, self._all_options[0], families, AccessType.read_only(False))
         start, end = key_groups.start.to_bytes(2, "big"), key_groups.stop.to_bytes(2, "big")
         for meta in metas:
             if _family_of(meta.name) not in families:
                 continue
-            self.table(meta.name, meta.kind)
             family = old.get_column_family(_family_of(meta.name))
             self._rocks[meta.name].copy(scan(family, start, end))
             family.close()
@@ -204,7 +211,7 @@ class RocksDBKeyedStateBackend(KeyedStateBackend):
         until = time.perf_counter() + _SWEEP_SECONDS
         for table, ttl in self._swept:
             table.sweep(ttl, until)
-        tables, bound = self._rocks.values(), self._settings.cache_entries
+        tables, bound = self._rocks.values(), self._bound
         if sum(table.cached() for table in tables) > bound:
             for table in tables:
                 table.flush()
@@ -227,7 +234,8 @@ class FrozenView:
     def __init__(self, backend: RocksDBKeyedStateBackend) -> None:
         self._metas = backend.metas()
         self._tables = dict(backend._rocks)
-        self._snapshots = {name: table.rows.family.snapshot() for name, table in self._tables.items()}
+        unused = backend._database is None
+        self._snapshots = {} if unused else {name: t.rows.family.snapshot() for name, t in self._tables.items()}
         self._ttls = dict(backend._ttls)
 
     def metas(self) -> list[StateMeta]:
@@ -236,7 +244,7 @@ class FrozenView:
 
     def entries(self, name: str) -> Iterator[tuple[Any, Any]]:
         """All (key, value) of a state, in the form that every backend restores from."""
-        if name not in self._tables:
+        if name not in self._snapshots:
             return iter(())
         items = self._tables[name].decoded(scan(self._snapshots[name]))
         ttl = self._ttls.get(name)

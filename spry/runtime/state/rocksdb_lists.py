@@ -115,7 +115,7 @@ class RocksListTable(RocksTable):
 
     def copy(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
         # Numbered anew: below what this database will number rows with, for each row that is copied is a write.
-        first = self.rows.database.latest_sequence_number()
+        first = self.rows.writes()
         super().copy((row[:-8] + n.to_bytes(8, "big"), payload) for n, (row, payload) in enumerate(rows, first))
 
     def __len__(self) -> int:
@@ -151,7 +151,9 @@ class RocksListTable(RocksTable):
 
     def flush(self) -> None:
         hot, tails, rows = self.hot, self._tails, self.rows
-        number = rows.database.latest_sequence_number().to_bytes(8, "big")
+        if not (hot or tails or self._gone):
+            return
+        number = rows.writes().to_bytes(8, "big")
         with rows.writer() as writer:
             for key in {*self._gone, *hot}:
                 for row, _ in rows.starting(rows.prefix(key)):

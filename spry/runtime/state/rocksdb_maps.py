@@ -187,6 +187,8 @@ class RocksMapTable(RocksTable):
 
     def flush(self) -> None:
         rows = self.rows
+        if not self.hot:
+            return
         with rows.writer() as writer:
             for key, touched in self.hot.items():
                 prefix = rows.prefix(key)

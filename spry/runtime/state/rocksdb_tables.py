@@ -9,10 +9,11 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable, ItemsView, Iterable, Iterator, MutableMapping, ValuesView
+from functools import cached_property
 from itertools import groupby, islice
 from typing import Any
 
-from rocksdict import Rdict, ReadOptions, WriteBatch, WriteOptions
+from rocksdict import ReadOptions, WriteBatch, WriteOptions
 
 from spry.common.errors import CheckpointError
 from spry.runtime.state.row_keys import decode_key, key_bytes
@@ -47,33 +48,49 @@ def end_of(prefix: bytes) -> bytes | None:
 
 
 class Rows:
-    """The rows of one state: a column family, and what keys and values look like in it."""
+    """The rows of one state: a column family, and what keys and values look like in it.
+
+    The database is opened when it is first needed: until then a snapshot may take its place.
+    """
 
     def __init__(
         self,
-        database: Rdict,
-        family: str,
+        connect: Callable[[], tuple[Any, Any, Any]],
         group_of: Callable[[Any], int],
         max_parallelism: int,
         encoder: StateEncoder,
         where: str,
         batch_size: int = 2 << 20,
     ) -> None:
-        self.database: Any = database
-        self.family: Any = database.get_column_family(family)
-        self.handle: Any = database.get_column_family_handle(family)
-        self.get: Callable[[bytes], bytes | None] = self.family.get
+        self._connect = connect
         self._group_of = group_of
         self._groups = [group.to_bytes(2, "big") for group in range(max_parallelism)]
         self._encoder = encoder
         self._where = where
         self.batch_size = batch_size
 
+    @cached_property
+    def _connection(self) -> tuple[Any, Any, Any]:
+        return self._connect()
+
+    @cached_property
+    def family(self) -> Any:
+        """The column family."""
+        return self._connection[1]
+
+    @cached_property
+    def get(self) -> Callable[[bytes], bytes | None]:
+        """Gives a row, None if there is none."""
+        get: Callable[[bytes], bytes | None] = self.family.get
+        return get
+
     def close(self) -> None:
         """Let go of the database."""
-        self.family.close()
-        self.database = self.family = self.handle = None
-        self.get = _closed
+        if "_connection" in self.__dict__:
+            self.family.close()
+            for name in ("_connection", "family", "get"):
+                self.__dict__.pop(name, None)
+        self._connect = _closed
 
     # Keys
 
@@ -152,13 +169,19 @@ class Rows:
 
     def writer(self) -> Writer:
         """Something to write with."""
-        return Writer(self.database, self.handle, self.batch_size)
+        return Writer(self._connection, self.batch_size)
+
+    def writes(self) -> int:
+        """How many writes the database has seen."""
+        count: int = self._connection[0].latest_sequence_number()
+        return count
 
     def delete_all(self) -> None:
         """Remove every row."""
+        database, _, handle = self._connection
         batch = WriteBatch(raw_mode=True)
-        batch.delete_range(b"", b"\xff" * 8, self.handle)
-        self.database.write(batch, _UNLOGGED)
+        batch.delete_range(b"", b"\xff" * 8, handle)
+        database.write(batch, _UNLOGGED)
 
     def decoded_prefix(self, prefix: bytes, payload: bytes) -> Any:
         """The key of a row whose key begins so."""
@@ -167,10 +190,12 @@ class Rows:
 
     def estimate(self) -> int:
         """About how many rows there are."""
+        if "_connection" not in self.__dict__:
+            return 0
         return self.family.property_int_value("rocksdb.estimate-num-keys") or 0
 
 
-def _closed(row: bytes) -> bytes | None:
+def _closed() -> tuple[Any, Any, Any]:
     raise RuntimeError("the database is closed")
 
 
@@ -197,9 +222,8 @@ _UNLOGGED = _unlogged()
 class Writer:
     """Writes rows in batches. Use as a context."""
 
-    def __init__(self, database: Any, handle: Any, batch_size: int) -> None:
-        self._database = database
-        self._handle = handle
+    def __init__(self, connection: tuple[Any, Any, Any], batch_size: int) -> None:
+        self._database, _, self._handle = connection
         self._limit = batch_size
         self._size = 0
         self._start()
@@ -371,6 +395,9 @@ class RocksTable(MutableMapping[Any, Any]):
     def flush(self) -> None:
         """Write what has changed."""
         hot, loaded, rows, clean = self.hot, self._loaded, self.rows, self._clean
+        self._missing.clear()
+        if not hot and not self._gone:
+            return
         with rows.writer() as writer:
             for key in self._gone:
                 if key not in hot:
@@ -383,7 +410,6 @@ class RocksTable(MutableMapping[Any, Any]):
         hot.clear()
         loaded.clear()
         self._gone.clear()
-        self._missing.clear()
         self.trim(self.bound)
 
     def trim(self, size: int) -> None:
