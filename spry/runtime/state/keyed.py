@@ -123,7 +123,8 @@ class MapStateOfTable(TableState, MapState[Any, Any]):
         self._table.setdefault(self._current.key, {})[key] = value
 
     def put_all(self, dict_value: dict[Any, Any]) -> None:
-        self._table.setdefault(self._current.key, {}).update(dict_value)
+        if dict_value:
+            self._table.setdefault(self._current.key, {}).update(dict_value)
 
     def remove(self, key: Any) -> None:
         current = self._map()

@@ -83,13 +83,16 @@ class RocksDBKeyedStateBackend(KeyedStateBackend):
     def _all_options(self) -> tuple[Options, Options]:
         return self._settings.options()
 
-    def _connect(self, name: str) -> tuple[Any, Any, Any]:
-        """The database, opened if need be, and the column family of a state."""
+    def _open(self) -> None:
         if self._database is None:
             path = str(self.directory)
             self._families = Rdict.list_cf(path) if (self.directory / "CURRENT").exists() else []
             options = dict.fromkeys(self._families, self._all_options[1])
             self._database = Rdict(path, self._all_options[0], options or None)
+
+    def _connect(self, name: str) -> tuple[Any, Any, Any]:
+        """The database, opened if need be, and the column family of a state."""
+        self._open()
         family = _family_of(name)
         if family not in self._families:
             self._database.create_column_family(family, self._all_options[1]).close()
@@ -191,6 +194,7 @@ class RocksDBKeyedStateBackend(KeyedStateBackend):
                 _link(file, self.directory / file.name)
             elif file.name != _IDENTITY_FILE:
                 shutil.copy(file, self.directory / file.name)
+        self._open()
 
     def _copy(self, directory: Path, metas: list[StateMeta], key_groups: range) -> None:
         path = str(directory)
