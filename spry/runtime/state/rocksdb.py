@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from rocksdict import AccessType, Checkpoint, Options, Rdict
 
@@ -261,7 +262,8 @@ class FrozenView:
 
 
 def _family_of(name: str) -> str:
-    return f"state:{name}"  # "default" is a column family of RocksDB's own.
+    # "default" is a column family of RocksDB's own, and its OPTIONS files have a syntax.
+    return "state-" + quote(name, safe="")
 
 
 def _link(source: Path, target: Path) -> None:

@@ -204,8 +204,13 @@ def scan(source: Any, start: bytes = b"", end: bytes | None = None) -> Iterator[
     options = ReadOptions()
     if end is not None:
         options.set_iterate_upper_bound(end)
-    rows: Iterator[tuple[bytes, bytes]] = source.items(from_key=start or None, read_opt=options)
-    return rows
+    # Made now, not when the first row is asked for: it sees what there is now.
+    return _holding(source.items(from_key=start or None, read_opt=options), options, source)
+
+
+def _holding(rows: Iterator[tuple[bytes, bytes]], *needed: Any) -> Iterator[tuple[bytes, bytes]]:
+    """An iterator of the binding points to the bounds in its options, but does not keep them alive."""
+    yield from rows
 
 
 def _unlogged() -> WriteOptions:
