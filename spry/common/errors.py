@@ -68,6 +68,10 @@ class FailureInfo:
     traceback: str = ""
     """The user's part of the traceback, formatted."""
     slot_lost: bool = False
+    checkpoint_unreadable: bool = False
+    """The checkpoint that the job goes on from cannot be read: an older one may do."""
+    final: bool = False
+    """It would happen again: restarting the job is of no use."""
 
     def describe(self) -> str:
         """The whole story, for people."""

@@ -51,6 +51,13 @@ class JobClient(ABC):
         """
 
     @abstractmethod
+    def query_state(self, queryable_state_name: str, key: Any) -> CompletableFuture[Any]:
+        """What a state that was made queryable (``descriptor.set_queryable(name)``) holds for a key; None if nothing.
+
+        The answer is the state's value at the end of an epoch. A list state gives a list, a map state a dict.
+        """
+
+    @abstractmethod
     def get_accumulators(self) -> CompletableFuture[dict[str, Any]]:
         """The accumulators as of the last epoch, also while the job runs."""
 

@@ -255,6 +255,9 @@ class EpochCommand:
     aborted: tuple[int, ...] = ()
     """Checkpoints that were given up since the last epoch."""
     stop: StopMode | None = None
+    """The job ends with this epoch's savepoint."""
+    quiet: bool = False
+    """Nothing happens but what is said of checkpoints: no records, no timers."""
     queries: tuple[StateQuery, ...] = ()
     watermark_limits: dict[int, int] = field(default_factory=dict)
     """Vertex id of a source -> the watermark past which it waits for the others of its group."""

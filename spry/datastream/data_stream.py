@@ -414,8 +414,10 @@ class DataStream(_Named, NotYet):
         description = PrintOperator(sink_identifier, True, self._transformation.type_info)
         return self._sink("Print to Std. Err", description)
 
-    def add_sink(self, sink_func: SinkFunction[Any] | Callable[[Any], Any]) -> DataStreamSink:
-        """Give records to a SinkFunction (or to a plain function of the record)."""
+    def add_sink(self, sink_func: SinkFunction[Any] | Callable[[Any], Any] | Sink[Any]) -> DataStreamSink:
+        """Give records to a SinkFunction (or to a plain function of the record, or to a Sink)."""
+        if isinstance(sink_func, Sink):
+            return self.sink_to(sink_func)
         checked_function(sink_func, SinkFunction, "add_sink")
         return self._sink("Unnamed", SinkFunctionOperator(sink_func))
 

@@ -116,6 +116,13 @@ class ExecutionGraph:
         for subtask in self.subtasks():
             subtask.transition(state)
 
+    def reset(self) -> None:
+        """The job is deployed anew."""
+        for subtask in self.subtasks():
+            subtask.state = ExecutionState.CREATED
+            subtask.records_in = subtask.records_out = 0
+            subtask.watermark = None
+
     @property
     def all_finished(self) -> bool:
         return all(subtask.state is ExecutionState.FINISHED for subtask in self.subtasks())

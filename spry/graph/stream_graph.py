@@ -59,6 +59,8 @@ class StreamNode:
     out_edges: list[StreamEdge] = field(default_factory=list)
     side_types: dict[str, Any] = field(default_factory=dict)
     has_user_uid: bool = False
+    has_own_max_parallelism: bool = False
+    """The program has said it, for the operator or for all."""
 
     @property
     def bounded(self) -> bool:
@@ -214,7 +216,8 @@ class _Generator:
             slot_sharing_group=self._slot_sharing_group(t, origins),
             chaining=t.chaining,
             type_info=t.type_info if t.declared else None,
-            has_user_uid=t.uid is not None,
+            has_user_uid=t.uid is not None or t.uid_hash is not None,
+            has_own_max_parallelism=bool(t.max_parallelism or self._settings.max_parallelism),
         )
         for origin in origins:
             self._add_edge(origin, node)

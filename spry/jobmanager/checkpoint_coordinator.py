@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,7 @@ from spry.runtime.checkpoints.storage import CheckpointStore, open_checkpoint_st
 __all__ = ["CheckpointCoordinator", "CheckpointFailuresError", "CheckpointStatistics", "SavepointRequest"]
 
 _LEAST_INTERVAL = 0.01
+_METADATA_SECONDS = 0.005
 _SHARED = "../shared"
 
 
@@ -121,6 +122,7 @@ class CheckpointCoordinator:
         self._next_due = time.monotonic() + self.interval if self.interval is not None else float("inf")
         self._last_end = 0.0
         self._failures = 0
+        self._last_completed = 0
         self._pending: dict[int, _Pending] = {}
         self._savepoint: SavepointRequest | None = None
         self.completed: list[CheckpointMetadata] = []
@@ -162,29 +164,43 @@ class CheckpointCoordinator:
         """Whether something is on its way that the next epochs bring forward."""
         return bool(self._pending or self._announce or self._give_up or self._savepoint)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether slots are writing, and there is nothing to tell them yet."""
+        return bool(self._pending) and not (self._announce or self._give_up or self._savepoint)
+
+    def was_completed(self, checkpoint_id: int) -> bool:
+        """Whether a checkpoint, or a later one, is complete."""
+        return self._last_completed >= checkpoint_id
+
+    def was_given_up(self, checkpoint_id: int) -> bool:
+        """Whether a checkpoint will never be complete."""
+        return checkpoint_id not in self._pending and not self.was_completed(checkpoint_id)
+
     def seconds_until_due(self) -> float:
         """When the next checkpoint wants to be taken."""
         return max(0.0, self._next_due - time.monotonic())
 
     # Taking
 
-    def request(
-        self, epoch: int, sources: dict[str, bytes] | None = None, now_wanted: bool = False
-    ) -> CheckpointRequest | None:
-        """The checkpoint that this epoch is to end with, if any. ``sources`` is filled in by ``with_sources``."""
-        if self._savepoint is not None:
-            savepoint, self._savepoint = self._savepoint, None
-            return self._begin(epoch, savepoint)
+    def request(self, epoch: int, now_wanted: bool = False) -> tuple[CheckpointRequest | None, SavepointRequest | None]:
+        """The checkpoint that this epoch is to end with, if any; and whose it is if it is a savepoint."""
+        savepoint, self._savepoint = self._savepoint, None
+        if savepoint is not None:
+            return self._begin(epoch, savepoint), savepoint
+        return (self._begin(epoch, None) if self._is_due(now_wanted) else None), None
+
+    def _is_due(self, now_wanted: bool) -> bool:
         now = time.monotonic()
         periodic = [p for p in self._pending.values() if p.savepoint is None]
         if self.interval is None or (now < self._next_due and not now_wanted):
-            return None
+            return False
         if periodic and (now_wanted or len(periodic) >= self._concurrent):
-            return None
+            return False
         if not now_wanted and self._min_pause and now - self._last_end < self._min_pause:
-            return None
+            return False
         self._next_due = max(self._next_due + self.interval, now) if self._next_due <= now else now + self.interval
-        return self._begin(epoch, None)
+        return True
 
     def _begin(self, epoch: int, savepoint: SavepointRequest | None) -> CheckpointRequest:
         checkpoint_id, self._next_id = self._next_id, self._next_id + 1
@@ -227,11 +243,6 @@ class CheckpointCoordinator:
         self._savepoint = SavepointRequest(f"{parent.rstrip('/')}/{name}", canonical, stop)
         return self._savepoint
 
-    @property
-    def wanted_stop(self) -> StopMode | None:
-        """How the job is to stop with the savepoint that comes next."""
-        return self._savepoint.stop if self._savepoint is not None else None
-
     # What slots say
 
     def take_in(self, reports: list[SlotReport]) -> None:
@@ -242,6 +253,7 @@ class CheckpointCoordinator:
         now = time.monotonic()
         for pending in list(self._pending.values()):
             if pending.writing is not None:
+                wait([pending.writing], _METADATA_SECONDS)  # Mostly it is done at once.
                 if pending.writing.done():
                     self._written(pending)
             elif now - pending.started > self._timeout:
@@ -296,6 +308,7 @@ class CheckpointCoordinator:
         del self._pending[request.checkpoint_id]
         self._last_end = time.monotonic()
         self._failures = 0
+        self._last_completed = max(self._last_completed, request.checkpoint_id)
         self.counts["completed"] += 1
         self.statistics = CheckpointStatistics(
             request.checkpoint_id,

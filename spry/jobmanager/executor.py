@@ -14,8 +14,11 @@ from spry.common.job_execution_result import JobExecutionResult
 from spry.common.job_id import JobID
 from spry.common.job_status import JobStatus
 from spry.common.options import ProgressMode, SpryOptions
+from spry.common.plan import StopMode
 from spry.common.state_choices import SavepointFormatType
 from spry.graph.submission import JobSubmission
+from spry.jobmanager.checkpoint_coordinator import CheckpointCoordinator
+from spry.jobmanager.endpoint import endpoint
 from spry.jobmanager.job_master import JobMaster
 from spry.jobmanager.progress import Progress
 
@@ -43,7 +46,10 @@ class SparkJobClient(JobClient):
     def trigger_savepoint(
         self, savepoint_directory: str | None = None, format_type: SavepointFormatType | None = None
     ) -> CompletableFuture[str]:
-        raise NotImplementedError
+        return self._master.trigger_savepoint(savepoint_directory, format_type is not SavepointFormatType.NATIVE)
+
+    def query_state(self, queryable_state_name: str, key: Any) -> CompletableFuture[Any]:
+        return self._master.query_state(queryable_state_name, key)
 
     def stop_with_savepoint(
         self,
@@ -51,7 +57,22 @@ class SparkJobClient(JobClient):
         savepoint_directory: str | None = None,
         format_type: SavepointFormatType | None = None,
     ) -> CompletableFuture[str]:
-        raise NotImplementedError
+        mode = StopMode.DRAIN if advance_to_end_of_event_time else StopMode.SUSPEND
+        canonical = format_type is not SavepointFormatType.NATIVE
+        saved = self._master.trigger_savepoint(savepoint_directory, canonical, mode)
+        done: CompletableFuture[str] = CompletableFuture()
+
+        def ended(_: object) -> None:
+            error = saved.exception() if saved.done() else None
+            if error is not None:
+                done.set_exception(error)
+            else:
+                done.set_result(saved.result())
+
+        # The path is given when the job has ended: what starts from the savepoint then does not meet it.
+        saved.add_done_callback(lambda _: ended(_) if saved.exception() is not None else None)
+        self._master.ended.add_done_callback(ended)
+        return done
 
     def get_accumulators(self) -> CompletableFuture[dict[str, Any]]:
         return CompletableFuture.completed(dict(self._master.accumulators))
@@ -67,6 +88,8 @@ class SparkJobClient(JobClient):
         return {
             **self._master.metrics,
             "job.epochs": self._master.epochs,
+            "job.restarts": self._master.restarts,
+            **_checkpoint_metrics(self._master.checkpoints),
             "job.epochSeconds.median": statistics.median(seconds) if seconds else 0.0,
             "job.epochSeconds.max": max(seconds, default=0.0),
         }
@@ -75,6 +98,23 @@ class SparkJobClient(JobClient):
     def execution_graph(self) -> Any:
         """The job's execution graph, to look at."""
         return self._master.graph
+
+
+def _checkpoint_metrics(checkpoints: CheckpointCoordinator) -> dict[str, Any]:
+    latest = checkpoints.statistics
+    metrics: dict[str, Any] = {f"job.checkpoints.{name}": count for name, count in checkpoints.counts.items()}
+    if latest is not None:
+        metrics.update(
+            {
+                "job.checkpoints.last.id": latest.checkpoint_id,
+                "job.checkpoints.last.path": latest.path,
+                "job.checkpoints.last.bytes": latest.size,
+                "job.checkpoints.last.bytesWritten": latest.written,
+                "job.checkpoints.last.seconds": latest.seconds,
+                "job.checkpoints.last.stallSeconds": latest.longest_stall_seconds,
+            }
+        )
+    return metrics
 
 
 class SparkExecutor:
@@ -91,8 +131,10 @@ class SparkExecutor:
             if sys.stderr.isatty():
                 sys.stderr.write("\n")
         master = JobMaster(submission, context, JobID.generate())
+        client = SparkJobClient(master)
+        endpoint().register(client, master.name, master.ended)
         master.start()
-        return SparkJobClient(master)
+        return client
 
 
 def create_executor() -> SparkExecutor:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
+import tempfile
 import threading
 import time
 from collections import deque
@@ -14,26 +16,43 @@ from spry.cluster.job import SparkJob
 from spry.cluster.session import release_thread
 from spry.common.accumulators import merge_accumulators
 from spry.common.completable_future import CompletableFuture
-from spry.common.errors import ExecutionError, FailureInfo, JobCancelledError, JobExecutionError, SlotLostError
+from spry.common.configuration import Configuration
+from spry.common.errors import (
+    CheckpointError,
+    ExecutionError,
+    FailureInfo,
+    JobCancelledError,
+    JobExecutionError,
+    SlotLostError,
+)
 from spry.common.job_execution_result import JobExecutionResult
 from spry.common.job_id import JobID
 from spry.common.job_status import JobStatus
 from spry.common.operators import SourceOperator
-from spry.common.options import PipelineOptions, SpryOptions
-from spry.common.plan import EpochCommand, ExecutionState, JobPlan, SlotCommand, SlotReport
+from spry.common.options import CheckpointingOptions, PipelineOptions, SpryOptions, StateRecoveryOptions
+from spry.common.plan import EpochCommand, ExecutionState, JobPlan, SlotCommand, SlotReport, StopMode
 from spry.graph.execution_graph import ExecutionGraph, build_execution_graph
 from spry.graph.job_graph import build_job_graph
 from spry.graph.submission import JobSubmission
+from spry.jobmanager.checkpoint_coordinator import CheckpointCoordinator, SavepointRequest
+from spry.jobmanager.collected_results import CollectedResults
 from spry.jobmanager.pacing import EpochPacer
 from spry.jobmanager.progress import Progress, console_lines
+from spry.jobmanager.recovery import fit_to_checkpoint, load_initial_checkpoint, older_checkpoint
+from spry.jobmanager.restart_backoff import create_restart_backoff
 from spry.jobmanager.source_coordinator import SourceCoordinator
+from spry.jobmanager.state_queries import StateQueries
 from spry.jobmanager.watermark_alignment import WatermarkAlignment
+from spry.runtime.checkpoints.metadata import CheckpointMetadata, OperatorInfo
 from spry.runtime.failures import summarize, user_traceback
 
 __all__ = ["JobMaster"]
 
 _CANCEL_GRACE_SECONDS = 0.3
 _CLOSE_SECONDS = 5.0
+_SHORTEST_TARGET_SECONDS = 0.05
+_SETTLING_SECONDS = 0.03
+"""The pause between epochs while a checkpoint is being written and there is nothing else to do."""
 _EAGER_TARGET_SECONDS = 0.25
 _EAGER_RECORDS = 50_000
 _REMEMBERED_EPOCHS = 1000
@@ -51,7 +70,6 @@ class JobMaster:
         self.status = JobStatus.CREATED
         self.result: CompletableFuture[JobExecutionResult] = CompletableFuture()
         self.ended: CompletableFuture[None] = CompletableFuture()
-        self.graph: ExecutionGraph = build_execution_graph(build_job_graph(submission.graph))
         self.accumulators: dict[str, Any] = {}
         self.metrics: dict[str, Any] = {}
         self.epochs = 0
@@ -63,31 +81,85 @@ class JobMaster:
             configuration.get(SpryOptions.PROGRESS_INTERVAL).to_millis() / 1000,
         )
         self._context = context
-        self._plan = self._make_plan()
-        self._job = SparkJob(context, self._plan, self._requirements())
-        self._coordinators: list[SourceCoordinator] = []
-        self._alignment = WatermarkAlignment(self.graph.vertices)
+        self._from = self._initial_checkpoint()
+        self.graph: ExecutionGraph = build_execution_graph(build_job_graph(submission.graph))
+        self._temporary: str | None = None
+        self.checkpoints = self._make_checkpoint_coordinator()
+        if self._from is not None:
+            self.checkpoints.restored(self._from)
+        self._backoff = create_restart_backoff(configuration, self.checkpoints.enabled)
+        self._results = CollectedResults(
+            submission.collectors, self.checkpoints.enabled and self.checkpoints.exactly_once
+        )
+        self._queries = StateQueries()
+        self.restarts = 0
+        self._stopping: SavepointRequest | None = None
+        self._settling: int | None = None
+        """The checkpoint that the job ends with."""
+        self._begin_attempt(0)
         self._pacer = self._make_pacer()
         self._wake = threading.Event()
         self._cancelling = False
-        self._at_work = False
         self._max_bytes = configuration.get(SpryOptions.EPOCH_MAX_SIZE)
         self._keep_alive = configuration.get(SpryOptions.EPOCH_KEEP_ALIVE).to_millis() / 1000
-        self._epoch = 0
         self._records = 0
         self._started = 0.0
-        self._deployed = False
         # Not a daemon: the program may end while its detached jobs go on.
         self._thread = threading.Thread(target=self._run, name=f"job-master {self.name}", daemon=False)
 
     # Preparing
 
-    def _make_plan(self) -> JobPlan:
+    def _initial_checkpoint(self) -> CheckpointMetadata | None:
+        configuration = self.submission.configuration
+        checkpoint = load_initial_checkpoint(configuration, self._progress.note)
+        if checkpoint is not None:
+            ignores = configuration.get(StateRecoveryOptions.SAVEPOINT_IGNORE_UNCLAIMED_STATE)
+            fit_to_checkpoint(self.submission.graph, checkpoint, ignores)
+        return checkpoint
+
+    def _make_checkpoint_coordinator(self) -> CheckpointCoordinator:
+        configuration, settings = self.submission.configuration, self.submission.graph.settings
+        if self._needs_directory(configuration) and not settings.batch:
+            # On one machine files do without a directory of the user's; they go when the job ends.
+            self._temporary = tempfile.mkdtemp(prefix="spry-checkpoints-")
+        operators = {
+            node.uid: OperatorInfo(node.name, node.parallelism, vertex.job_vertex.max_parallelism, node.has_user_uid)
+            for vertex in self.graph.vertices
+            for node in vertex.job_vertex.nodes
+        }
+        return CheckpointCoordinator(
+            str(self.job_id), self.name, configuration, self.graph.slots, operators, settings.batch, self._temporary
+        )
+
+    def _needs_directory(self, configuration: Configuration) -> bool:
+        options = CheckpointingOptions
+        interval = configuration.get_optional(options.CHECKPOINTING_INTERVAL)
+        kind = configuration.get_optional(options.CHECKPOINT_STORAGE)
+        return (
+            interval is not None
+            and interval.to_millis() > 0
+            and configuration.get_optional(options.CHECKPOINTS_DIRECTORY) is None
+            and kind is None
+            and str(getattr(self._context, "master", "")).startswith("local")
+        )
+
+    def _begin_attempt(self, number: int) -> None:
+        """Prepare to deploy the job, for the first time or again."""
+        self._plan = self._make_plan(number)
+        self._job = SparkJob(self._context, self._plan, self._requirements())
+        self._coordinators: list[SourceCoordinator] = []
+        self._alignment = WatermarkAlignment(self.graph.vertices)
+        self._deployed = False
+        self._at_work = False
+        self._epoch = 0
+        self.graph.reset()
+
+    def _make_plan(self, attempt: int) -> JobPlan:
         submission, settings = self.submission, self.submission.graph.settings
         return JobPlan(
             job_id=str(self.job_id),
             job_name=self.name,
-            attempt=0,
+            attempt=attempt,
             slots=self.graph.slots,
             levels=self.graph.levels,
             batch=settings.batch,
@@ -99,6 +171,8 @@ class JobMaster:
             cached_files=submission.cached_files,
             python_files=submission.python_files,
             python_archives=submission.python_archives,
+            checkpointing=self.checkpoints.enabled,
+            restore=self._from.restore_state() if self._from is not None else None,
         )
 
     def _requirements(self) -> str | None:
@@ -116,6 +190,8 @@ class JobMaster:
         configuration = self.submission.configuration
         target = configuration.get(SpryOptions.EPOCH_TARGET_DURATION).to_millis() / 1000
         limit = configuration.get(SpryOptions.EPOCH_MAX_RECORDS)
+        if self.checkpoints.interval is not None:
+            target = min(target, max(self.checkpoints.interval, _SHORTEST_TARGET_SECONDS))
         if any(node.description.is_sink and _comes_to_driver(node.description) for node in self.submission.graph.nodes):
             # Results that people wait for come in small portions, and the driver has to hold each.
             target = min(target, _EAGER_TARGET_SECONDS)
@@ -159,9 +235,8 @@ class JobMaster:
     def _run(self) -> None:
         failure: BaseException | None = None
         try:
-            self._deploy()
             self._started = time.monotonic()
-            self._run_epochs()
+            self._run_attempts()
         except BaseException as error:
             failure = error
         runtime = time.monotonic() - self._started if self._started else 0.0
@@ -176,6 +251,69 @@ class JobMaster:
             self.result.set_exception(failure or ExecutionError(f"job '{self.name}' ended without a result"))
             self.ended.set_result(None)
 
+    def _run_attempts(self) -> None:
+        """Deploy the job and run it to its end, as often as failures and the restart strategy will have it."""
+        while True:
+            try:
+                self._deploy()
+                self._run_epochs()
+                return
+            except BaseException as error:
+                delay = self._prepare_restart(error)
+            if self._wake.wait(delay) and self._cancelling:
+                return
+            self._wake.clear()
+            self._begin_attempt(self._plan.attempt + 1)
+
+    def _prepare_restart(self, error: BaseException) -> float:
+        """Clean up after a failure; gives the seconds until the restart. Raises the failure if there is none."""
+        if self._cancelling or not isinstance(error, Exception):
+            raise error
+        info = error.failure if isinstance(error, JobExecutionError) else None
+        if (info is not None and info.final) or self._spark_is_gone():
+            raise error
+        text = info.describe().partition("\n")[0] if info is not None else str(error)
+        if info is not None and info.checkpoint_unreadable and self._from is not None:
+            self._give_up_checkpoint(self._from, error)
+            delay: float | None = 0.0
+        else:
+            delay = self._backoff.after_failure()
+            if delay is None:
+                raise error
+            self.checkpoints.restart()
+            self._from = self.checkpoints.latest()
+        self.status = JobStatus.RESTARTING
+        self.restarts += 1
+        self._stopping, self._settling = None, None
+        self._results.restart()
+        where = f"from {self._from.path}" if self._from is not None else "from the beginning"
+        self._progress.note(f"{text}; restarting {where}" + (f" in {delay:.1f} s" if delay else ""))
+        self.graph.transition_all(ExecutionState.FAILED)
+        self._close_slots(clean=False)
+        for coordinator in self._coordinators:
+            with contextlib.suppress(Exception):
+                coordinator.close()
+        self._job.release()
+        return delay or 0.0
+
+    def _spark_is_gone(self) -> bool:
+        try:
+            return bool(self._context._jsc is None or self._context._jsc.sc().isStopped())
+        except Exception:
+            return True
+
+    def _give_up_checkpoint(self, checkpoint: CheckpointMetadata, error: Exception) -> None:
+        """A checkpoint cannot be read: go on from the one before it, if there is one."""
+        if self.checkpoints.discard(checkpoint):
+            self.checkpoints.restart()
+            self._from = self.checkpoints.latest()
+            return
+        older = older_checkpoint(checkpoint.directory)
+        if older is None:
+            raise error
+        self.checkpoints.restored(older)
+        self._from = older
+
     def _deploy(self) -> None:
         self.graph.transition_all(ExecutionState.SCHEDULED)
         self.graph.transition_all(ExecutionState.DEPLOYING)
@@ -185,9 +323,11 @@ class JobMaster:
             head = vertex.job_vertex.head
             if isinstance(head.description, SourceOperator):
                 try:
+                    held = self._from.sources.get(head.uid) if self._from is not None else None
                     coordinator = SourceCoordinator(
-                        vertex.id, head.name, head.description.source, vertex.parallelism, configuration
+                        vertex.id, head.name, head.description.source, vertex.parallelism, configuration, held
                     )
+                    coordinator.uid = head.uid
                 except Exception as error:
                     raise self._source_failure(head.name, error) from error
                 self._coordinators.append(coordinator)
@@ -206,16 +346,58 @@ class JobMaster:
                         self._guarded(coordinator, coordinator.take_in, told, report.host)
 
     def _run_epochs(self) -> None:
-        while not self._cancelling and not self.graph.all_finished:
-            for coordinator in self._coordinators:
+        while not self._cancelling and not self._is_settled():
+            quiet = self._stopping is not None or self.graph.all_finished
+            for coordinator in self._coordinators if not quiet else ():
                 self._guarded(coordinator, coordinator.discover)
-            command = self._command(reading=self._wait_for_readers())
+            command = self._command(reading=not quiet and self._wait_for_readers(), quiet=quiet)
             started = time.monotonic()
             with self._breakable():
-                reports = self._job.run_epoch(command, f"{self.name}: epoch {self._epoch}")
+                reports = self._job.run_epoch(command, self._description(command))
             pause = self._take_in(reports, time.monotonic() - started)
-            if not self.graph.all_finished:
+            self._take_in_checkpoints(command, reports)
+            if quiet or self.graph.all_finished:
+                self._wake.wait(_SETTLING_SECONDS if self.checkpoints.is_waiting else 0.0)
+            else:
                 self._pause(reports, pause)
+
+    def _description(self, command: EpochCommand) -> str:
+        """What Spark's own pages say of an epoch."""
+        request = command.checkpoint
+        what = (
+            "" if request is None else f", {'savepoint' if request.savepoint else 'checkpoint'} {request.checkpoint_id}"
+        )
+        return f"{self.name}: epoch {self._epoch}{what}"
+
+    def _is_settled(self) -> bool:
+        """Whether the job is over: nothing is left to do, and what was written last is committed."""
+        if self._stopping is not None:
+            return self._stopping.done.done() and not self.checkpoints.is_busy
+        if not self.graph.all_finished:
+            return False
+        if not self.checkpoints.enabled or not self.checkpoints.after_finish:
+            return True
+        return (
+            self._settling is not None
+            and self.checkpoints.was_completed(self._settling)
+            and (not self.checkpoints.is_busy)
+        )
+
+    def _take_in_checkpoints(self, command: EpochCommand, reports: list[SlotReport]) -> None:
+        """Learn what has become of checkpoints, and of what ends with them."""
+        self._queries.take_in(command.queries, reports)
+        try:
+            self.checkpoints.take_in(reports)
+        except CheckpointError as error:
+            raise JobExecutionError(self.name, FailureInfo(str(error))) from None
+        if self._stopping is not None and self._stopping.done.done() and self._stopping.done.exception() is not None:
+            stopping, self._stopping = self._stopping, None
+            if stopping.stop is StopMode.DRAIN:
+                raise JobExecutionError(self.name, FailureInfo(str(stopping.done.exception())))
+        if self._settling is not None and self.checkpoints.was_given_up(self._settling):
+            self._settling = None
+        if self._settling is None and self.graph.all_finished and command.checkpoint is not None:
+            self._settling = command.checkpoint.checkpoint_id  # It covers the end already.
 
     @contextlib.contextmanager
     def _breakable(self) -> Iterator[None]:
@@ -226,14 +408,31 @@ class JobMaster:
         finally:
             self._at_work = False
 
-    def _command(self, reading: bool) -> EpochCommand:
+    def _command(self, reading: bool, quiet: bool) -> EpochCommand:
         self._epoch += 1
+        completed, aborted = self.checkpoints.take_out()
+        for checkpoint_id in completed:
+            self._results.completed(checkpoint_id)
+            for coordinator in self._coordinators:
+                self._guarded(coordinator, coordinator.notify_checkpoint_complete, checkpoint_id)
+        ending = self.graph.all_finished and self._settling is None and self.checkpoints.after_finish
+        request, savepoint = None, None
+        if not quiet or ending:
+            request, savepoint = self.checkpoints.request(self._epoch, now_wanted=ending)
+        if request is not None and ending:
+            self._settling = request.checkpoint_id
+        if savepoint is not None and savepoint.stop is not None:
+            self._stopping, reading = savepoint, False
         slots: dict[int, dict[tuple[int, int], Any]] = {}
         bases = {vertex.id: vertex.slot_base for vertex in self.graph.vertices}
         for coordinator in self._coordinators:
             for subtask, events in coordinator.take_out().items():
                 slot = bases[coordinator.vertex_id] + subtask
                 slots.setdefault(slot, {})[(coordinator.vertex_id, subtask)] = events
+        if request is not None:
+            self._results.begin(request.checkpoint_id)
+            held = {c.uid: self._guarded(c, c.snapshot, request.checkpoint_id) for c in self._coordinators}
+            self.checkpoints.with_sources(request, held)
         budget = self._pacer.budget()
         return EpochCommand(
             job_id=str(self.job_id),
@@ -244,6 +443,12 @@ class JobMaster:
             max_bytes=self._max_bytes,
             slots={slot: SlotCommand(events) for slot, events in slots.items()},
             watermark_limits=self._alignment.limits(),
+            checkpoint=request,
+            completed=completed,
+            aborted=aborted,
+            stop=savepoint.stop if savepoint is not None else None,
+            quiet=quiet,
+            queries=self._queries.take_out(),
         )
 
     # What slots say
@@ -251,6 +456,7 @@ class JobMaster:
     def _take_in(self, reports: list[SlotReport], seconds: float) -> float:
         """Learn from an epoch's reports; gives the pause before the next."""
         self._pass_on_results(reports)
+        self._results.end_epoch()
         self.epoch_seconds.append(seconds)
         self._check(reports)
         backlog, talk, records, most_read = False, False, 0, 0
@@ -281,8 +487,7 @@ class JobMaster:
     def _pass_on_results(self, reports: list[SlotReport]) -> None:
         for report in reports:
             console_lines(report.lines, self._progress)
-            for collect_id, values in report.collected.items():
-                self.submission.collectors[collect_id].put_all(values)
+            self._results.put(report.collected)
             if report.warnings:
                 console_lines([(True, text) for text in report.warnings], self._progress)
 
@@ -332,8 +537,13 @@ class JobMaster:
         timers = [report.next_timer for report in reports if report.next_timer is not None]
         if timers:
             pause = min(pause, max(0.0, min(timers) / 1000 - time.time()))
+        pause = min(pause, self.checkpoints.seconds_until_due())
+        if self.checkpoints.is_busy or self._queries.waiting:
+            pause = min(pause, _SETTLING_SECONDS if self.checkpoints.is_waiting else 0.0)
         if pause > 0 and not self._cancelling:
             self._wake.wait(pause)
+            if not self._cancelling:
+                self._wake.clear()
 
     def _wait_for_readers(self) -> bool:
         """Do not run away from the program that takes the collected records.
@@ -347,6 +557,26 @@ class JobMaster:
                     return False
         return True
 
+    # Savepoints and queries
+
+    def trigger_savepoint(
+        self, directory: str | None, canonical: bool, stop: StopMode | None = None
+    ) -> CompletableFuture[str]:
+        """Take a savepoint, and stop with it if so wanted; gives its path when it is complete."""
+        if self.status is not JobStatus.RUNNING:
+            raise CheckpointError(f"job '{self.name}' is {self.status.name}: savepoints can be taken of running jobs")
+        request = self.checkpoints.savepoint(directory, canonical, stop)
+        self._wake.set()
+        return request.done
+
+    def query_state(self, name: str, key: Any) -> CompletableFuture[Any]:
+        """What a queryable state holds for a key at the end of an epoch, None if nothing."""
+        if self.ended.done():
+            raise ExecutionError(f"job '{self.name}' has ended")
+        answer = self._queries.ask(name, key)
+        self._wake.set()
+        return answer
+
     # The end
 
     def _end(self, failure: BaseException | None, runtime: float) -> None:
@@ -359,8 +589,20 @@ class JobMaster:
                 coordinator.close()
             except Exception as error:
                 failure = failure or self._source_failure(coordinator.name, error)
-        self._job.release()
+        with contextlib.suppress(Exception):
+            self._job.release()
         self._progress.clear()
+        status = JobStatus.FINISHED
+        if cancelled:
+            status = JobStatus.CANCELED
+        elif failure is not None or closing is not None:
+            status = JobStatus.FAILED
+        self.checkpoints.close(status)
+        self._queries.close(f"job '{self.name}' has ended")
+        if self._temporary is not None:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+        if status is JobStatus.FINISHED:
+            self._results.finish()
         if cancelled:
             self._settle(
                 JobStatus.CANCELED, ExecutionState.CANCELED, JobCancelledError(f"Job '{self.name}' was cancelled")

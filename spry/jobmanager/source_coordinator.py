@@ -7,6 +7,7 @@ from typing import Any
 from spry.common.errors import InvalidProgramError
 from spry.common.plan import SourceEvents, VertexReport
 from spry.common.source import Source, SplitEnumeratorContext
+from spry.runtime.state.schema import StateEncoder, decode_state
 
 __all__ = ["SourceCoordinator"]
 
@@ -57,12 +58,31 @@ class SourceCoordinator:
     """Runs the enumerator of one source and carries what it and the readers say to each other."""
 
     def __init__(
-        self, vertex_id: int, name: str, source: Source[Any, Any], parallelism: int, configuration: dict[str, str]
+        self,
+        vertex_id: int,
+        name: str,
+        source: Source[Any, Any],
+        parallelism: int,
+        configuration: dict[str, str],
+        restored: bytes | None = None,
     ) -> None:
         self.vertex_id = vertex_id
         self.name = name
+        self.uid = name
+        """The source's, by which a checkpoint knows it."""
         self._context = _Context(name, parallelism, configuration)
-        self._enumerator = source.create_enumerator(self._context)
+        if restored is None:
+            self._enumerator = source.create_enumerator(self._context)
+        else:
+            self._enumerator = source.restore_enumerator(self._context, decode_state(restored))
+
+    def snapshot(self, checkpoint_id: int) -> bytes:
+        """What the enumerator has not handed out, for a checkpoint. Call it when all that it has is taken out."""
+        return StateEncoder().encode(self._enumerator.snapshot_state(checkpoint_id))
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """A checkpoint is durable."""
+        self._enumerator.notify_checkpoint_complete(checkpoint_id)
 
     def start(self) -> None:
         """All readers are up."""

@@ -145,6 +145,9 @@ class SubtaskContext(RuntimeContext):
     def get_task_name(self) -> str:
         return self.operator.name
 
+    def get_operator_unique_id(self) -> str:
+        return self.operator.uid
+
     def get_number_of_parallel_subtasks(self) -> int:
         return self.vertex.parallelism
 

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any
 
 import spry
-from spry.common.errors import ExecutionError, FailureInfo, InvalidKeyError
+from spry.common.errors import CheckpointError, ExecutionError, FailureInfo, InvalidKeyError, StateMigrationError
 from spry.common.keys import stable_hash
 from spry.runtime.codegen import GeneratedFunction
 from spry.runtime.operators.base import Operator
@@ -61,6 +61,7 @@ def explain(
         subtask=f"{operator.context.subtask + 1}/{operator.context.vertex.parallelism}" if operator else None,
         record=record,
         traceback=user_traceback(error),
+        final=isinstance(error, StateMigrationError),
     )
     return OperatorFailure(info)
 
@@ -70,7 +71,12 @@ def failure_of(error: BaseException) -> FailureInfo:
     if isinstance(error, OperatorFailure):
         return error.info
     # Not in any function of the user's: whoever looks into it needs the engine's frames.
-    return FailureInfo(summary=summarize(error), traceback=user_traceback(error) or _whole_traceback(error))
+    return FailureInfo(
+        summary=summarize(error),
+        traceback=user_traceback(error) or _whole_traceback(error),
+        checkpoint_unreadable=isinstance(error, CheckpointError) and not isinstance(error, StateMigrationError),
+        final=isinstance(error, StateMigrationError),
+    )
 
 
 def summarize(error: BaseException) -> str:

@@ -38,7 +38,7 @@ from spry.runtime.clock import Clock, system_clock
 from spry.runtime.context import SlotServices
 from spry.runtime.failures import OperatorFailure, explain, failure_of
 from spry.runtime.operators.source import Budget
-from spry.runtime.subtask import Subtask
+from spry.runtime.subtask import SnapshotDeclined, Subtask
 
 __all__ = ["Slot", "encode_report"]
 
@@ -183,7 +183,7 @@ class Slot:
         now = self.services.processing_time = self.services.clock()
         here = [s for s in self._subtasks.values() if s.vertex.level == level]
         # Within the slot records reach deeper levels at once, so all timers that are due fire before the first record.
-        for subtask in self._subtasks.values() if level == 0 else here:
+        for subtask in () if command.quiet else self._subtasks.values() if level == 0 else here:
             subtask.on_processing_time(now - self.timer_delay)
         yield from self._drain()
         for payload in incoming:
@@ -191,7 +191,7 @@ class Slot:
                 self._aborted = True
                 return
             yield from self._take_in(*self._decode(payload))
-        if level == 0:
+        if level == 0 and not command.quiet:
             yield from self._run_sources([s for s in here if s.source is not None], command)
         deadline = time.monotonic() + command.max_millis / 1000
         for subtask in here:
@@ -272,7 +272,7 @@ class Slot:
         """After the last level."""
         if not self._aborted:
             try:
-                for subtask in self._subtasks.values():
+                for subtask in self._subtasks.values() if not command.quiet else ():
                     missing = subtask.gate.missing()
                     if missing is not None:
                         raise RuntimeError(f"vertex '{subtask.vertex.name}' lost data: {missing}")
@@ -295,8 +295,8 @@ class Slot:
                 own, known = subtask.snapshot(request)
                 parts.extend(own)
                 operators.extend(known)
-        except OperatorFailure as error:
-            self._taker.fail(request, error.info.describe(), started)
+        except SnapshotDeclined as error:
+            self._taker.fail(request, str(error), started)
             return
         self._taker.take(request, parts, operators, started)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,11 +14,13 @@ from spry.common.sink import (
     CommitterInitContext,
     CommittingSinkWriter,
     SinkWriter,
+    StatefulSinkWriter,
     TwoPhaseCommittingSink,
     WriterContext,
     WriterInitContext,
 )
 from spry.runtime.blocks import detach
+from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
 from spry.runtime.codegen import CodeWriter
 from spry.runtime.context import SubtaskContext
 from spry.runtime.operators.base import Emit, Operator
@@ -31,7 +34,11 @@ __all__ = [
     "RunningSinkOperator",
 ]
 
-_COMMIT_TRIES = 10
+_COMMIT_PAUSES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.0, 1.0)
+"""Seconds before each try."""
+_COMMITTABLES, _WRITER = "spry-committables", "spry-writer"
+"""Names of states."""
+_ONLY_CHECKPOINT = 1
 
 
 class RunningSinkFunctionOperator(FunctionOperator):
@@ -62,11 +69,17 @@ class RunningSinkFunctionOperator(FunctionOperator):
         finisher = getattr(self.function, "finish", None)
         if finisher is not None and self.rich:
             finisher()
+        waits = self.rich and hasattr(self.function, "notify_checkpoint_complete")
+        if waits and not self.context.services.job.checkpointing:
+            # What waits for a checkpoint to be complete need not wait any more.
+            self.snapshot_state(StateSnapshotContext(_ONLY_CHECKPOINT, self.context.services.clock()))
+            self.notify_checkpoint_complete(_ONLY_CHECKPOINT)
 
 
 class _InitContext(WriterInitContext):
-    def __init__(self, context: SubtaskContext) -> None:
+    def __init__(self, context: SubtaskContext, restored_checkpoint_id: int | None) -> None:
         self._context = context
+        self._restored_checkpoint_id = restored_checkpoint_id
 
     def get_subtask_id(self) -> int:
         return self._context.subtask
@@ -84,11 +97,19 @@ class _InitContext(WriterInitContext):
         return self._context.get_metrics_group()
 
     def get_restored_checkpoint_id(self) -> int | None:
-        return None
+        return self._restored_checkpoint_id
+
+    def current_processing_time(self) -> int:
+        return self._context.services.clock()
 
 
 class RunningSinkOperator(Operator):
-    """A sink's writer, and its committer if it has transactions."""
+    """A sink's writer, and its committer if it has transactions.
+
+    Committables wait for the checkpoint that they are in, and are part of every later one until they are committed.
+    """
+
+    must_snapshot = True
 
     def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
         super().__init__(plan, context)
@@ -97,11 +118,29 @@ class RunningSinkOperator(Operator):
         self._ctx = WriterContext()
         self._writer: SinkWriter[Any] | None = None
         self._committer: Committer[Any] | None = None
+        self._waiting: list[tuple[int, Any]] = []
+        """Committables, each with its checkpoint."""
+        self._last: list[Any] = []
+        """Committables of the end of the input, for the next checkpoint."""
+        self._ended = False
+        self._writer_states: list[Any] = []
+        self._restored_checkpoint_id: int | None = None
+
+    def initialize_state(self, context: StateInitializationContext) -> None:
+        self._restored_checkpoint_id = context.get_restored_checkpoint_id()
+        self._writer_states = context.list_state(_WRITER)
+        self._waiting = context.list_state(_COMMITTABLES)
 
     def open(self) -> None:
-        self._writer = self._sink.create_writer(_InitContext(self.context))
         if isinstance(self._sink, TwoPhaseCommittingSink):
-            self._committer = self._sink.create_committer(CommitterInitContext(self.context.get_job_id()))
+            self._committer = self._sink.create_committer(
+                CommitterInitContext(self.context.get_job_id(), self._restored_checkpoint_id)
+            )
+        waiting, self._waiting = self._waiting, []
+        self._commit([committable for _, committable in waiting], recovered=True)
+        context = _InitContext(self.context, self._restored_checkpoint_id)
+        states, self._writer_states = self._writer_states, []
+        self._writer = self._sink.restore_writer(context, states) if states else self._sink.create_writer(context)
 
     def generate(self, g: CodeWriter, value: str, timestamp: str | None, emit: Emit) -> None:
         assert self._writer is not None, "a chain is compiled after its operators are open"
@@ -117,31 +156,70 @@ class RunningSinkOperator(Operator):
         self._writer.write_watermark(timestamp)
         self.output.emit_watermark(timestamp)
 
+    def on_processing_time(self, now: int) -> None:
+        if self._writer is not None and not self._ended:
+            self._writer.on_processing_time(now)
+
+    def next_timer(self) -> int | None:
+        return self._writer.next_timer() if self._writer is not None and not self._ended else None
+
     def end_epoch(self) -> None:
         """Without transactions, what was written in an epoch is visible at its end."""
-        if self._writer is not None and self._committer is None:
+        if self._writer is not None and self._committer is None and not self._ended:
             self._writer.flush(False)
 
+    def snapshot_state(self, context: StateSnapshotContext) -> None:
+        assert self._writer is not None
+        prepared, self._last = self._last, []
+        if not self._ended:
+            self._writer.flush(False)
+            prepared = self._prepare()
+        if isinstance(self._writer, StatefulSinkWriter):
+            context.put_list_state(_WRITER, self._writer.snapshot_state(context.checkpoint_id))
+        if self._committer is not None:
+            self._waiting += [(context.checkpoint_id, committable) for committable in prepared]
+            context.put_list_state(_COMMITTABLES, list(self._waiting))
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        due = [committable for checkpoint, committable in self._waiting if checkpoint <= checkpoint_id]
+        self._commit(due)
+        self._waiting = [waiting for waiting in self._waiting if waiting[0] > checkpoint_id]
+
     def finish(self) -> None:
-        """The input has ended and nothing can be lost any more: flush, and commit what is prepared."""
+        """The input has ended: flush. What is prepared waits for the last checkpoint, if there is one."""
         assert self._writer is not None
         self._writer.flush(True)
-        if self._committer is not None and isinstance(self._writer, CommittingSinkWriter):
-            self._commit(self._committer, self._writer.prepare_commit())
+        self._ended = True
+        prepared = self._prepare()
+        if self.context.services.job.checkpointing:
+            self._last = prepared
+        else:
+            self._commit(prepared)
 
-    def _commit(self, committer: Committer[Any], committables: list[Any]) -> None:
-        requests = [CommitRequest(committable) for committable in committables]
-        for retries in range(_COMMIT_TRIES):
+    def _prepare(self) -> list[Any]:
+        return self._writer.prepare_commit() if isinstance(self._writer, CommittingSinkWriter) else []
+
+    def _commit(self, committables: list[Any], recovered: bool = False) -> None:
+        if self._committer is None:
+            return
+        requests = [CommitRequest(committable, 0, recovered) for committable in committables]
+        for retries, pause in enumerate(_COMMIT_PAUSES):
             if not requests:
                 return
-            committer.commit(requests)
+            time.sleep(pause)
+            self._committer.commit(requests)
+            self.context.services.warnings += [
+                f"operator '{self.plan.name}': {request.get_committable()!r} was not committed: {request.failure}"
+                for request in requests
+                if request.failure is not None
+            ]
             requests = [
-                CommitRequest(request.get_committable(), retries + 1)
+                CommitRequest(request.get_committable(), retries + 1, recovered)
                 for request in requests
                 if request.outcome == "retry"
             ]
         if requests:
-            raise RuntimeError(f"{len(requests)} transaction(s) could not be committed in {_COMMIT_TRIES} tries")
+            raise RuntimeError(f"{len(requests)} transaction(s) could not be committed in {len(_COMMIT_PAUSES)} tries")
 
     def close(self) -> None:
         try:

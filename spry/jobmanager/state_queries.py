@@ -1,0 +1,63 @@
+"""Questions for the state of a running job, on their way to the slots and back.
+
+They travel with an epoch and are answered at its end: an answer is what the state holds between two records.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from typing import Any
+
+from spry.common.completable_future import CompletableFuture
+from spry.common.errors import ExecutionError
+from spry.common.plan import SlotReport, StateQuery
+
+__all__ = ["StateQueries"]
+
+
+class StateQueries:
+    """The questions of one job."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+        self._asked: list[StateQuery] = []
+        self._open: dict[int, CompletableFuture[Any]] = {}
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there are questions that no epoch has taken along."""
+        return bool(self._asked)
+
+    def ask(self, name: str, key: Any) -> CompletableFuture[Any]:
+        """The value of a key in the state that is called so in queries."""
+        query, answer = StateQuery(next(self._numbers), name, key), CompletableFuture[Any]()
+        with self._lock:
+            self._asked.append(query)
+            self._open[query.query_id] = answer
+        return answer
+
+    def take_out(self) -> tuple[StateQuery, ...]:
+        """The questions that go with the next epoch."""
+        with self._lock:
+            asked, self._asked = tuple(self._asked), []
+        return asked
+
+    def take_in(self, queries: tuple[StateQuery, ...], reports: list[SlotReport]) -> None:
+        """What the slots say to the questions of an epoch. One that none answers is about no state of the job."""
+        for query in queries:
+            answer = self._open.pop(query.query_id)
+            for report in reports:
+                if query.query_id in report.answers:
+                    answer.set_result(report.answers[query.query_id])
+                    break
+            else:
+                answer.set_exception(ExecutionError(f"the job has no queryable state '{query.name}'"))
+
+    def close(self, why: str) -> None:
+        """Nobody will answer any more."""
+        with self._lock:
+            for answer in self._open.values():
+                answer.set_exception(ExecutionError(why))
+            self._open.clear()
