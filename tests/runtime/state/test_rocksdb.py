@@ -523,6 +523,12 @@ def test_queries(databases: Databases) -> None:
 # Time to live
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sweep goes through everything, however busy the machine is."""
+    monkeypatch.setattr("spry.runtime.state.rocksdb._SWEEP_SECONDS", 60)
+
+
 def expiring(databases: Databases, descriptor: Any, *, background: bool = True) -> tuple[Any, Any, ManualClock]:
     clock = databases.clock
     assert isinstance(clock, ManualClock)
@@ -532,7 +538,7 @@ def expiring(databases: Databases, descriptor: Any, *, background: bool = True) 
     return backend, backend.state(descriptor), clock
 
 
-def test_what_has_expired_goes_between_epochs(databases: Databases) -> None:
+def test_what_has_expired_goes_between_epochs(databases: Databases, patient: None) -> None:
     backend, values, clock = expiring(databases, ValueStateDescriptor("v"))
     for key in range(100):
         backend.current.key = key
@@ -549,7 +555,7 @@ def test_what_has_expired_goes_between_epochs(databases: Databases) -> None:
     assert values.value() is None
 
 
-def test_elements_and_entries_that_have_expired_go_one_by_one(databases: Databases) -> None:
+def test_elements_and_entries_that_have_expired_go_one_by_one(databases: Databases, patient: None) -> None:
     backend, lists, clock = expiring(databases, ListStateDescriptor("l"))
     maps = backend.state(_with_ttl(MapStateDescriptor("m")))
     for step in range(4):
