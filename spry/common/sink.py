@@ -18,6 +18,7 @@ __all__ = [
     "Committer",
     "CommitterInitContext",
     "CommittingSinkWriter",
+    "GlobalCommittingSink",
     "Sink",
     "SinkWriter",
     "StatefulSinkWriter",
@@ -185,3 +186,17 @@ class TwoPhaseCommittingSink(Sink[InT], Generic[InT, CommT]):
 
     @abstractmethod
     def create_committer(self, context: CommitterInitContext) -> Committer[CommT]: ...
+
+
+class GlobalCommittingSink(Sink[InT], Generic[InT, CommT]):
+    """A sink whose transactions are committed in one place: those of a checkpoint, of all subtasks, at once.
+
+    For systems where many small commits conflict or cost too much, such as the next version of a table.
+    """
+
+    @abstractmethod
+    def create_writer(self, context: WriterInitContext) -> CommittingSinkWriter[InT, CommT]: ...
+
+    @abstractmethod
+    def create_global_committer(self, context: CommitterInitContext) -> Committer[CommT]:
+        """Called once in the whole job."""

@@ -27,7 +27,7 @@ from spry.common.state_choices import (
     RecoveryClaimMode,
 )
 from spry.runtime.checkpoints.metadata import METADATA, CheckpointMetadata, OperatorInfo
-from spry.runtime.checkpoints.storage import CheckpointStore, open_checkpoint_store
+from spry.runtime.checkpoints.storage import CheckpointStore, absolute, open_checkpoint_store
 
 __all__ = ["CheckpointCoordinator", "CheckpointFailuresError", "CheckpointStatistics", "SavepointRequest"]
 
@@ -150,6 +150,7 @@ class CheckpointCoordinator:
             directory = default
         if directory is None:
             return None
+        directory = absolute(directory)
         if configuration.get(options.CREATE_CHECKPOINT_SUB_DIR):
             directory = f"{directory.rstrip('/')}/{self._job_id}"
         return open_checkpoint_store(directory)
@@ -240,7 +241,7 @@ class CheckpointCoordinator:
         if self._savepoint is not None:
             raise CheckpointError("another savepoint has just been asked for: wait for it")
         name = f"savepoint-{self._job_id[:6]}-{secrets.token_hex(6)}"
-        self._savepoint = SavepointRequest(f"{parent.rstrip('/')}/{name}", canonical, stop)
+        self._savepoint = SavepointRequest(f"{absolute(parent).rstrip('/')}/{name}", canonical, stop)
         return self._savepoint
 
     # What slots say

@@ -286,6 +286,7 @@ class JobMaster:
         self.restarts += 1
         self._stopping, self._settling = None, None
         self._results.restart()
+        self._queries.restart()
         where = f"from {self._from.path}" if self._from is not None else "from the beginning"
         self._progress.note(f"{text}; restarting {where}" + (f" in {delay:.1f} s" if delay else ""))
         self.graph.transition_all(ExecutionState.FAILED)

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, cast
 
 from spry.common.errors import CheckpointError
 
-__all__ = ["CheckpointStore", "open_checkpoint_store"]
+__all__ = ["CheckpointStore", "absolute", "open_checkpoint_store"]
 
 
 class CheckpointStore(ABC):
@@ -167,6 +167,11 @@ class _RemoteStore(CheckpointStore):
     def remove(self, name: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             self._fs.rm(self._full(name), recursive=True)
+
+
+def absolute(url: str) -> str:
+    """A path on this machine as it is for processes that are in other directories; URLs as they are."""
+    return url if ":/" in url else os.path.abspath(os.path.expanduser(url))
 
 
 def open_checkpoint_store(url: str) -> CheckpointStore:

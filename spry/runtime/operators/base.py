@@ -137,6 +137,8 @@ _MODULES = {
     "SourceFunctionOperator": "source_function",
     "SinkFunctionOperator": "sinks",
     "SinkOperator": "sinks",
+    "GlobalSinkOperator": "sinks",
+    "GlobalCommitterOperator": "sinks",
     "PrintOperator": "sinks",
     "CollectOperator": "sinks",
     "WindowOperator": "window",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from spry.common.elements import NO_TIMESTAMP
@@ -29,6 +29,8 @@ from spry.runtime.operators.printing import formatter
 
 __all__ = [
     "RunningCollectOperator",
+    "RunningGlobalCommitterOperator",
+    "RunningGlobalSinkOperator",
     "RunningPrintOperator",
     "RunningSinkFunctionOperator",
     "RunningSinkOperator",
@@ -132,15 +134,21 @@ class RunningSinkOperator(Operator):
         self._waiting = context.list_state(_COMMITTABLES)
 
     def open(self) -> None:
+        self._open_committer()
+        context = _InitContext(self.context, self._restored_checkpoint_id)
+        states, self._writer_states = self._writer_states, []
+        self._writer = self._sink.restore_writer(context, states) if states else self._sink.create_writer(context)
+
+    def _open_committer(self) -> None:
         if isinstance(self._sink, TwoPhaseCommittingSink):
             self._committer = self._sink.create_committer(
                 CommitterInitContext(self.context.get_job_id(), self._restored_checkpoint_id)
             )
-        waiting, self._waiting = self._waiting, []
-        self._commit([committable for _, committable in waiting], recovered=True)
-        context = _InitContext(self.context, self._restored_checkpoint_id)
-        states, self._writer_states = self._writer_states, []
-        self._writer = self._sink.restore_writer(context, states) if states else self._sink.create_writer(context)
+            self._settle_all(recovered=True)
+
+    @property
+    def _has_transactions(self) -> bool:
+        return self._committer is not None
 
     def generate(self, g: CodeWriter, value: str, timestamp: str | None, emit: Emit) -> None:
         assert self._writer is not None, "a chain is compiled after its operators are open"
@@ -165,7 +173,7 @@ class RunningSinkOperator(Operator):
 
     def end_epoch(self) -> None:
         """Without transactions, what was written in an epoch is visible at its end."""
-        if self._writer is not None and self._committer is None and not self._ended:
+        if self._writer is not None and not self._has_transactions and not self._ended:
             self._writer.flush(False)
 
     def snapshot_state(self, context: StateSnapshotContext) -> None:
@@ -176,50 +184,40 @@ class RunningSinkOperator(Operator):
             prepared = self._prepare()
         if isinstance(self._writer, StatefulSinkWriter):
             context.put_list_state(_WRITER, self._writer.snapshot_state(context.checkpoint_id))
-        if self._committer is not None:
+        if self._has_transactions:
             self._waiting += [(context.checkpoint_id, committable) for committable in prepared]
             context.put_list_state(_COMMITTABLES, list(self._waiting))
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         due = [committable for checkpoint, committable in self._waiting if checkpoint <= checkpoint_id]
-        self._commit(due)
+        self._settle(due)
         self._waiting = [waiting for waiting in self._waiting if waiting[0] > checkpoint_id]
 
     def finish(self) -> None:
         """The input has ended: flush. What is prepared waits for the last checkpoint, if there is one."""
-        assert self._writer is not None
-        self._writer.flush(True)
-        self._ended = True
-        prepared = self._prepare()
+        prepared = self._end()
         if self.context.services.job.checkpointing:
             self._last = prepared
         else:
-            self._commit(prepared)
+            self._settle(prepared)
+
+    def _end(self) -> list[Any]:
+        assert self._writer is not None
+        self._writer.flush(True)
+        self._ended = True
+        return self._prepare()
 
     def _prepare(self) -> list[Any]:
         return self._writer.prepare_commit() if isinstance(self._writer, CommittingSinkWriter) else []
 
-    def _commit(self, committables: list[Any], recovered: bool = False) -> None:
-        if self._committer is None:
-            return
-        requests = [CommitRequest(committable, 0, recovered) for committable in committables]
-        for retries, pause in enumerate(_COMMIT_PAUSES):
-            if not requests:
-                return
-            time.sleep(pause)
-            self._committer.commit(requests)
-            self.context.services.warnings += [
-                f"operator '{self.plan.name}': {request.get_committable()!r} was not committed: {request.failure}"
-                for request in requests
-                if request.failure is not None
-            ]
-            requests = [
-                CommitRequest(request.get_committable(), retries + 1, recovered)
-                for request in requests
-                if request.outcome == "retry"
-            ]
-        if requests:
-            raise RuntimeError(f"{len(requests)} transaction(s) could not be committed in {len(_COMMIT_PAUSES)} tries")
+    def _settle_all(self, recovered: bool) -> None:
+        waiting, self._waiting = self._waiting, []
+        self._settle([committable for _, committable in waiting], recovered)
+
+    def _settle(self, committables: list[Any], recovered: bool = False) -> None:
+        """Commit what is in a complete checkpoint."""
+        if self._committer is not None:
+            _commit(self, self._committer, [CommitRequest(committable, 0, recovered) for committable in committables])
 
     def close(self) -> None:
         try:
@@ -228,6 +226,122 @@ class RunningSinkOperator(Operator):
         finally:
             if self._committer is not None:
                 self._committer.close()
+
+
+def _commit(operator: Operator, committer: Committer[Any], requests: list[CommitRequest[Any]]) -> None:
+    """Commit, and try again what the committer wants to be tried again."""
+    for retries, pause in enumerate(_COMMIT_PAUSES, 1):
+        if not requests:
+            return
+        time.sleep(pause)
+        committer.commit(requests)
+        operator.context.services.warnings += [
+            f"operator '{operator.plan.name}': {request.get_committable()!r} was not committed: {request.failure}"
+            for request in requests
+            if request.failure is not None
+        ]
+        requests = [
+            CommitRequest(request.get_committable(), retries, request.is_recovered())
+            for request in requests
+            if request.outcome == "retry"
+        ]
+    if requests:
+        raise RuntimeError(f"{len(requests)} transaction(s) could not be committed in {len(_COMMIT_PAUSES)} tries")
+
+
+class RunningGlobalSinkOperator(RunningSinkOperator):
+    """A sink's writer whose committables are committed by another operator: it is sent them when that may be done.
+
+    At the end of the input it is sent them before: later, nothing can be sent any more.
+    """
+
+    @property
+    def _has_transactions(self) -> bool:
+        return True
+
+    def _open_committer(self) -> None:
+        pass
+
+    def resume(self) -> None:
+        """The first epoch after a restore."""
+        self._settle_all(recovered=True)
+
+    def _settle(self, committables: list[Any], recovered: bool = False) -> None:
+        self._send(committables, True, recovered)
+
+    def finish(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        self._send([*(committable for _, committable in waiting), *self._end()], False, False)
+
+    def _send(self, committables: list[Any], complete: bool, recovered: bool) -> None:
+        if committables:
+            self.output.emit([(complete, recovered, committable) for committable in committables], None)
+
+
+class RunningGlobalCommitterOperator(Operator):
+    """Commits what the writers send: at the end of the epoch, or with the next checkpoint after it."""
+
+    takes_batches = True
+
+    def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
+        super().__init__(plan, context)
+        sink = plan.description.sink  # type: ignore[attr-defined]
+        self._sink = context.services.own(sink, sink)
+        self._committer: Committer[Any] | None = None
+        self._ready: list[CommitRequest[Any]] = []
+        self._last: list[Any] = []
+        """Committables for the next checkpoint."""
+        self._waiting: list[tuple[int, Any]] = []
+        """Committables, each with its checkpoint."""
+        self._restored_checkpoint_id: int | None = None
+
+    def initialize_state(self, context: StateInitializationContext) -> None:
+        self._restored_checkpoint_id = context.get_restored_checkpoint_id()
+        self._waiting = context.list_state(_COMMITTABLES)
+
+    def open(self) -> None:
+        self._committer = self._sink.create_global_committer(
+            CommitterInitContext(self.context.get_job_id(), self._restored_checkpoint_id)
+        )
+        waiting, self._waiting = self._waiting, []
+        self._ready = [CommitRequest(committable, 0, True) for _, committable in waiting]
+        self._commit_ready()
+
+    def process_batch(self, values: Sequence[Any], timestamps: Sequence[int] | None) -> None:
+        for complete, recovered, committable in values:
+            if complete:
+                self._ready.append(CommitRequest(committable, 0, recovered))
+            else:
+                self._last.append(committable)
+
+    def end_epoch(self) -> None:
+        self._commit_ready()
+
+    def snapshot_state(self, context: StateSnapshotContext) -> None:
+        self._commit_ready()
+        self._waiting += [(context.checkpoint_id, committable) for committable in self._last]
+        self._last = []
+        context.put_list_state(_COMMITTABLES, list(self._waiting))
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        self._ready += [CommitRequest(committable) for at, committable in self._waiting if at <= checkpoint_id]
+        self._waiting = [waiting for waiting in self._waiting if waiting[0] > checkpoint_id]
+        self._commit_ready()
+
+    def finish(self) -> None:
+        if not self.context.services.job.checkpointing:
+            self._ready += [CommitRequest(committable) for committable in self._last]
+            self._last = []
+        self._commit_ready()
+
+    def _commit_ready(self) -> None:
+        assert self._committer is not None
+        ready, self._ready = self._ready, []
+        _commit(self, self._committer, ready)
+
+    def close(self) -> None:
+        if self._committer is not None:
+            self._committer.close()
 
 
 class RunningPrintOperator(Operator):
