@@ -289,6 +289,9 @@ class Subtask:
         if self.state is ExecutionState.RUNNING:
             for index, operator in enumerate(self.chain.operators):
                 self.chain.guard(index, operator.end_epoch)
+            for index, context in enumerate(self.contexts):
+                for backend in context.keyed_backends:
+                    self.chain.guard(index, backend.end_epoch)
 
     # Checkpoints
 

@@ -29,6 +29,7 @@ from spry.common.state import (
 )
 from spry.runtime.blocks import detach
 from spry.runtime.clock import Clock
+from spry.runtime.state.latency import LatencyTracking
 from spry.runtime.state.meta import StateKind, StateMeta, type_text
 from spry.runtime.state.schema import adapt_rows
 from spry.runtime.state.ttl import Ttl
@@ -122,7 +123,8 @@ class MapStateOfTable(TableState, MapState[Any, Any]):
         self._table.setdefault(self._current.key, {})[key] = value
 
     def put_all(self, dict_value: dict[Any, Any]) -> None:
-        self._table.setdefault(self._current.key, {}).update(dict_value)
+        if dict_value:
+            self._table.setdefault(self._current.key, {}).update(dict_value)
 
     def remove(self, key: Any) -> None:
         current = self._map()
@@ -208,6 +210,8 @@ class KeyedStateBackend(ABC):
         self._restored: dict[str, StateMeta] = {}
         self._states: dict[str, tuple[type[StateDescriptor], Any]] = {}
         self._ttls: dict[str, Ttl] = {}
+        self.latency: LatencyTracking | None = None
+        """Measures how long accesses to states take, if that is wanted."""
         self.queryable: dict[str, str] = {}
         """What a state is called in queries -> the state's name."""
 
@@ -239,6 +243,8 @@ class KeyedStateBackend(ABC):
             )
         if state is None:
             state = self._create(descriptor)
+            if self.latency is not None:
+                state = self.latency.track(name, state)
             self._states[name] = (kind, state)
         return state
 
@@ -253,11 +259,7 @@ class KeyedStateBackend(ABC):
             self.queryable[descriptor.queryable_state_name] = name
         if ttl is not None:
             self._ttls[name] = ttl
-            table = self.table(name)
-            if ttl.cleans_incrementally:
-                ttl.attach(table)
-                if ttl.cleans_for_every_record:
-                    self.cleaners.append(ttl.clean)
+            self.clean_up(ttl, name)
             return self.create_ttl_state(descriptor, kind, ttl)
         return self.create_state(descriptor, kind)
 
@@ -274,6 +276,13 @@ class KeyedStateBackend(ABC):
             return ReducingStateOfTable(table, current, _reduce_call(descriptor.reduce_function))
         assert isinstance(descriptor, AggregatingStateDescriptor)
         return AggregatingStateOfTable(table, current, descriptor.agg_function)
+
+    def clean_up(self, ttl: Ttl, name: str) -> None:
+        """See to it that what has expired goes, also if nobody meets it."""
+        if ttl.cleans_incrementally:
+            ttl.attach(self.table(name))
+            if ttl.cleans_for_every_record:
+                self.cleaners.append(ttl.clean)
 
     def create_ttl_state(self, descriptor: StateDescriptor, kind: StateKind, ttl: Ttl) -> Any:
         """The state object for a descriptor with time to live."""
