@@ -66,7 +66,7 @@ class _InProcessSpark:
             return [SlotReport(0, command.epoch, 1, failure=FailureInfo("slot 0 was killed", slot_lost=True))]
         return reports
 
-    def close(self) -> list[SlotReport]:
+    def close(self, for_good: bool = True) -> list[SlotReport]:
         return [] if self._gone else self._cluster.close()
 
     def release(self) -> None:

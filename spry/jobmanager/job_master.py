@@ -290,7 +290,7 @@ class JobMaster:
         where = f"from {self._from.path}" if self._from is not None else "from the beginning"
         self._progress.note(f"{text}; restarting {where}" + (f" in {delay:.1f} s" if delay else ""))
         self.graph.transition_all(ExecutionState.FAILED)
-        self._close_slots(clean=False)
+        self._close_slots(clean=False, for_good=False)
         for coordinator in self._coordinators:
             with contextlib.suppress(Exception):
                 coordinator.close()
@@ -613,7 +613,7 @@ class JobMaster:
         else:
             self._settle(JobStatus.FINISHED, ExecutionState.FINISHED, None, runtime)
 
-    def _close_slots(self, clean: bool) -> BaseException | None:
+    def _close_slots(self, clean: bool, for_good: bool = True) -> BaseException | None:
         """Close functions and end processes, within a bounded time; gives what failed in a close of the user's."""
         if not self._deployed:
             return None
@@ -621,7 +621,7 @@ class JobMaster:
         breaker.daemon = True
         breaker.start()
         try:
-            reports = self._job.close()
+            reports = self._job.close(for_good)
             self._pass_on_results(reports)
             if clean:
                 self._check(reports)

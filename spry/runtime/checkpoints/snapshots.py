@@ -261,12 +261,14 @@ class SnapshotTaker:
                 if number.isdigit() and int(number) in ids:
                     found.unlink(missing_ok=True)
 
-    def close(self) -> None:
-        """The slot is over."""
+    def close(self, for_good: bool = True) -> None:
+        """The slot is over, and the job, too, if it is for good."""
         for checkpoint_id in list(self._pending):
             self.abort(checkpoint_id)
         if self._threads is not None:
             self._threads.shutdown(wait=True, cancel_futures=True)
+        if for_good and self._local is not None:
+            shutil.rmtree(self._local, ignore_errors=True)
 
     # States in memory
 

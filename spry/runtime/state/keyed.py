@@ -64,21 +64,30 @@ class TableState(State):
 
 
 class ValueStateOfTable(TableState, ValueState[Any]):
-    __slots__ = ("_default",)
-
-    def __init__(self, table: Table, current: KeyContext, default: Any = None) -> None:
-        super().__init__(table, current)
-        self._default = default
+    __slots__ = ()
 
     def value(self) -> Any:
-        found = self._table.get(self._current.key)
-        return found if found is not None or self._default is None else detach(self._default)
+        return self._table.get(self._current.key)
 
     def update(self, value: Any) -> None:
         if value is None:
             self._table.pop(self._current.key, None)
         else:
             self._table[self._current.key] = value
+
+
+class ValueStateWithDefault(ValueStateOfTable):
+    """A value state that gives something for keys that nothing was written for."""
+
+    __slots__ = ("_default",)
+
+    def __init__(self, table: Table, current: KeyContext, default: Any) -> None:
+        super().__init__(table, current)
+        self._default = default
+
+    def value(self) -> Any:
+        found = self._table.get(self._current.key)
+        return found if found is not None else detach(self._default)
 
 
 class ListStateOfTable(TableState, ListState[Any]):
@@ -267,7 +276,10 @@ class KeyedStateBackend(ABC):
         """The state object for a descriptor without time to live."""
         table, current = self.table(descriptor.name), self.current
         if isinstance(descriptor, ValueStateDescriptor):
-            return ValueStateOfTable(table, current, descriptor.get_default_value())
+            default = descriptor.get_default_value()
+            return (
+                ValueStateOfTable(table, current) if default is None else ValueStateWithDefault(table, current, default)
+            )
         if isinstance(descriptor, ListStateDescriptor):
             return ListStateOfTable(table, current)
         if isinstance(descriptor, MapStateDescriptor):
