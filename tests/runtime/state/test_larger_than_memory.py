@@ -36,7 +36,8 @@ harness.close()
 
 
 def run(backend: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", _PROGRAM, backend], capture_output=True, text=True, timeout=300)
+    command = [sys.executable, "-c", _PROGRAM, backend]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
 
 
 @pytest.mark.slow
