@@ -20,7 +20,7 @@ import cloudpickle
 from spry.common.configuration import Configuration
 from spry.common.errors import FailureInfo
 from spry.common.keys import key_group_of, subtask_of_key_group
-from spry.common.options import CheckpointingOptions, StateRecoveryOptions
+from spry.common.options import CheckpointingOptions, StateBackendOptions, StateRecoveryOptions
 from spry.common.plan import (
     CheckpointRequest,
     EdgePlan,
@@ -86,7 +86,9 @@ class Slot:
         self._answers: dict[int, Any] = {}
         configuration = Configuration.from_dict(job.configuration)
         compress = configuration.get(CheckpointingOptions.SNAPSHOT_COMPRESSION)
-        self._taker = SnapshotTaker(slot, job.attempt, compress, _local_directory(job, configuration, slot))
+        in_background = configuration.get(StateBackendOptions.ASYNC_SNAPSHOTS)
+        local = _local_directory(job, configuration, slot)
+        self._taker = SnapshotTaker(slot, job.attempt, compress, local, in_background)
 
     # Transport (see spry.runtime.writers)
 

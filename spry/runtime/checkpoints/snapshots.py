@@ -175,10 +175,13 @@ class _Pending:
 class SnapshotTaker:
     """Takes the snapshots of one slot."""
 
-    def __init__(self, slot: int, attempt: int, compress: bool, local: Path | None = None) -> None:
+    def __init__(
+        self, slot: int, attempt: int, compress: bool = False, local: Path | None = None, in_background: bool = True
+    ) -> None:
         self._slot = slot
         self._attempt = attempt
         self._compress = compress
+        self._in_background = in_background
         self._local = local
         """Where copies stay for recovery on this machine."""
         self._pending: dict[int, _Pending] = {}
@@ -286,7 +289,7 @@ class SnapshotTaker:
             return writer.finish()
 
         entries = sum(part.count for operator in parts for part in operator.parts)
-        if entries <= _AT_ONCE_ENTRIES or request.directory is None:
+        if entries <= _AT_ONCE_ENTRIES or request.directory is None or not self._in_background:
             buffer = io.BytesIO()
             size = write(buffer)
             return self._bytes(request, operators, buffer.getvalue(), size)
