@@ -45,6 +45,11 @@ def run_directory() -> Path:
 def running_jobs() -> list[RunningJob]:
     """All jobs of this user on this machine, the oldest first. What killed processes left behind is removed."""
     found = []
+    for path in run_directory().glob("*.sock"):
+        owner = path.name.partition("-")[0]
+        if owner.isdigit() and not _is_alive(int(owner)):
+            with contextlib.suppress(OSError):
+                path.unlink()
     for path in run_directory().glob("*.json"):
         try:
             job = RunningJob(**json.loads(path.read_text()))
@@ -53,9 +58,8 @@ def running_jobs() -> list[RunningJob]:
         if _is_alive(job.pid):
             found.append(job)
         else:
-            for leftover in (path, Path(job.socket)):
-                with contextlib.suppress(OSError):
-                    leftover.unlink()
+            with contextlib.suppress(OSError):
+                path.unlink()
     return sorted(found, key=lambda job: job.started)
 
 
