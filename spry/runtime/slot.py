@@ -8,17 +8,17 @@ import pickle
 import socket
 import struct
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import cloudpickle
 
+from spry.common.configuration import Configuration
 from spry.common.errors import FailureInfo
 from spry.common.keys import key_group_of, subtask_of_key_group
+from spry.common.options import CheckpointingOptions
 from spry.common.plan import (
     CheckpointRequest,
     EdgePlan,
@@ -33,7 +33,7 @@ from spry.common.plan import (
 )
 from spry.runtime.blocks import Block, decode_block, peek_edge
 from spry.runtime.checkpoints.restore import Restorer
-from spry.runtime.checkpoints.snapshots import SnapshotTaker
+from spry.runtime.checkpoints.snapshots import SnapshotTaker, local_directory
 from spry.runtime.clock import Clock, system_clock
 from spry.runtime.context import SlotServices
 from spry.runtime.failures import OperatorFailure, explain, failure_of
@@ -81,9 +81,13 @@ class Slot:
         self._subtasks: dict[int, Subtask] = {}
         self._delivered: list[tuple[Subtask, Block]] = []
         """Blocks of this slot for this slot, which are taken in next."""
-        self._answers: dict[int, Any] = {}
+        self._answers: dict[int, tuple[bool, bytes]] = {}
+        configuration = Configuration.from_dict(job.configuration)
         self._taker = SnapshotTaker(
-            slot, job.attempt, _flag(job, "execution.checkpointing.snapshot-compression"), _local_directory(job, slot)
+            slot,
+            job.attempt,
+            configuration.get(CheckpointingOptions.SNAPSHOT_COMPRESSION),
+            local_directory(configuration, job.job_id, slot),
         )
 
     # Transport (see spry.runtime.writers)
@@ -303,15 +307,25 @@ class Slot:
     def _answer(self, queries: tuple[StateQuery, ...]) -> None:
         """Answer those questions whose keys are here."""
         for query in queries:
-            for subtask in self._subtasks.values():
-                vertex = subtask.vertex
-                group = key_group_of(query.key, vertex.max_parallelism)
-                if subtask_of_key_group(group, vertex.max_parallelism, vertex.parallelism) != subtask.index:
+            try:
+                found = self._look_up(query.name, pickle.loads(query.key))
+                if found is not None:
+                    self._answers[query.query_id] = True, cloudpickle.dumps(found[0], 5)
+            except Exception as error:  # Whoever asks something odd learns it; the job goes on.
+                self._answers[query.query_id] = False, f"{type(error).__name__}: {error}".encode()
+
+    def _look_up(self, name: str, key: Any) -> tuple[Any] | None:
+        """The key's value in the state that is called so in queries, None if that is not here."""
+        for subtask in self._subtasks.values():
+            vertex = subtask.vertex
+            for context in subtask.contexts:
+                own = context.keyed_state.queryable.get(name)
+                if own is None:
                     continue
-                for context in subtask.contexts:
-                    name = context.keyed_state.queryable.get(query.name)
-                    if name is not None:
-                        self._answers[query.query_id] = context.keyed_state.lookup(name, query.key)
+                group = key_group_of(key, vertex.max_parallelism)
+                if subtask_of_key_group(group, vertex.max_parallelism, vertex.parallelism) == subtask.index:
+                    return (context.keyed_state.lookup(own, key),)
+        return None
 
     # Report
 
@@ -346,18 +360,6 @@ class Slot:
         for values in self.services.collected.values():
             values.clear()
         return report
-
-
-def _flag(job: JobPlan, key: str) -> bool:
-    return job.configuration.get(key, "false").lower() == "true"
-
-
-def _local_directory(job: JobPlan, slot: int) -> Path | None:
-    """Where copies of snapshots stay for recovery on this machine, if that is wanted."""
-    if not (_flag(job, "execution.checkpointing.local-recovery") or _flag(job, "state.backend.local-recovery")):
-        return None
-    parent = job.configuration.get("taskmanager.state.local.root-dirs", tempfile.gettempdir()).split(",")[0]
-    return Path(parent) / f"spry-local-{job.job_id}-{slot}"
 
 
 def _make_room_for_calls(operators: int) -> None:
