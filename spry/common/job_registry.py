@@ -46,6 +46,11 @@ def run_directory() -> Path:
 def running_jobs() -> list[RunningJob]:
     """All jobs of this user on this machine, the oldest first. What killed processes left behind is removed."""
     found = []
+    for path in run_directory().glob("*.sock"):
+        owner = path.name.partition("-")[0]
+        if owner.isdigit() and not _is_alive(int(owner)):
+            with contextlib.suppress(OSError):
+                path.unlink()
     for path in run_directory().glob("*.json"):
         try:
             job = RunningJob(**json.loads(path.read_text()))
@@ -54,10 +59,19 @@ def running_jobs() -> list[RunningJob]:
         if _is_there(job):
             found.append(job)
         else:
-            for leftover in (path, Path(job.socket)):
-                with contextlib.suppress(OSError):
-                    leftover.unlink()
+            with contextlib.suppress(OSError):
+                path.unlink()
     return sorted(found, key=lambda job: job.started)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _is_there(job: RunningJob) -> bool:

@@ -44,7 +44,6 @@ from spry.jobmanager.source_coordinator import SourceCoordinator
 from spry.jobmanager.state_queries import StateQueries
 from spry.jobmanager.watermark_alignment import WatermarkAlignment
 from spry.runtime.checkpoints.metadata import CheckpointMetadata, OperatorInfo
-from spry.runtime.checkpoints.snapshots import remove_local_copies
 from spry.runtime.failures import summarize, user_traceback
 
 __all__ = ["JobMaster"]
@@ -301,7 +300,7 @@ class JobMaster:
         where = f"from {self._from.path}" if self._from is not None else "from the beginning"
         self._progress.note(f"{text}; restarting {where}" + (f" in {delay:.1f} s" if delay else ""))
         self.graph.transition_all(ExecutionState.FAILED)
-        self._close_slots(clean=False)
+        self._close_slots(clean=False, for_good=False)
         self._results.restart()  # With what slots have left over, which comes again.
         for coordinator in self._coordinators:
             with contextlib.suppress(Exception):
@@ -618,7 +617,6 @@ class JobMaster:
             status = JobStatus.FAILED
         self.checkpoints.close(status)
         self._queries.close(f"job '{self.name}' has ended")
-        remove_local_copies(self.submission.configuration, str(self.job_id))
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
         if status is JobStatus.FINISHED:
@@ -632,7 +630,7 @@ class JobMaster:
         else:
             self._settle(JobStatus.FINISHED, ExecutionState.FINISHED, None, runtime)
 
-    def _close_slots(self, clean: bool) -> BaseException | None:
+    def _close_slots(self, clean: bool, for_good: bool = True) -> BaseException | None:
         """Close functions and end processes, within a bounded time; gives what failed in a close of the user's."""
         if not self._deployed:
             return None
@@ -640,7 +638,7 @@ class JobMaster:
         breaker.daemon = True
         breaker.start()
         try:
-            reports = self._job.close()
+            reports = self._job.close(for_good)
             self._pass_on_results(reports)
             if clean:
                 self._check(reports)

@@ -8,9 +8,11 @@ import pickle
 import socket
 import struct
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import cloudpickle
@@ -18,7 +20,7 @@ import cloudpickle
 from spry.common.configuration import Configuration
 from spry.common.errors import FailureInfo
 from spry.common.keys import key_group_of, subtask_of_key_group
-from spry.common.options import CheckpointingOptions
+from spry.common.options import CheckpointingOptions, StateBackendOptions, StateRecoveryOptions
 from spry.common.plan import (
     CheckpointRequest,
     EdgePlan,
@@ -33,7 +35,7 @@ from spry.common.plan import (
 )
 from spry.runtime.blocks import Block, decode_block, peek_edge
 from spry.runtime.checkpoints.restore import Restorer
-from spry.runtime.checkpoints.snapshots import SnapshotTaker, local_directory
+from spry.runtime.checkpoints.snapshots import SnapshotTaker
 from spry.runtime.clock import Clock, system_clock
 from spry.runtime.context import SlotServices
 from spry.runtime.failures import OperatorFailure, explain, failure_of
@@ -83,12 +85,10 @@ class Slot:
         """Blocks of this slot for this slot, which are taken in next."""
         self._answers: dict[int, tuple[bool, bytes]] = {}
         configuration = Configuration.from_dict(job.configuration)
-        self._taker = SnapshotTaker(
-            slot,
-            job.attempt,
-            configuration.get(CheckpointingOptions.SNAPSHOT_COMPRESSION),
-            local_directory(configuration, job.job_id, slot),
-        )
+        compress = configuration.get(CheckpointingOptions.SNAPSHOT_COMPRESSION)
+        in_background = configuration.get(StateBackendOptions.ASYNC_SNAPSHOTS)
+        local = _local_directory(job, configuration, slot)
+        self._taker = SnapshotTaker(slot, job.attempt, compress, local, in_background)
 
     # Transport (see spry.runtime.writers)
 
@@ -134,8 +134,8 @@ class Slot:
             if restorer is not None:
                 restorer.close()
 
-    def close(self, epoch: int) -> SlotReport:
-        """Close every function that is still open."""
+    def close(self, epoch: int, for_good: bool = True) -> SlotReport:
+        """Close every function that is still open. Unless it is for good, copies of snapshots stay for a restart."""
         state = ExecutionState.FAILED if self.failure else ExecutionState.CANCELED
         for subtask in self._subtasks.values():
             try:
@@ -144,7 +144,7 @@ class Slot:
                 if self.failure is None:
                     self._fail(error)
         report = self.report(epoch)
-        self._taker.close()
+        self._taker.close(for_good)
         for subtask in self._subtasks.values():
             for context in subtask.contexts:
                 for backend in context.keyed_backends:
@@ -360,6 +360,14 @@ class Slot:
         for values in self.services.collected.values():
             values.clear()
         return report
+
+
+def _local_directory(job: JobPlan, configuration: Configuration, slot: int) -> Path | None:
+    """Where copies of snapshots stay for recovery on this machine, if that is wanted."""
+    if not configuration.get(StateRecoveryOptions.LOCAL_RECOVERY):
+        return None
+    parents = configuration.get_optional(CheckpointingOptions.LOCAL_BACKUP_DIRS) or [tempfile.gettempdir()]
+    return Path(parents[0]) / f"spry-local-{job.job_id}-{slot}"
 
 
 def _make_room_for_calls(operators: int) -> None:

@@ -23,14 +23,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from spry.common.configuration import Configuration
 from spry.common.errors import CheckpointError
-from spry.common.options import CheckpointingOptions, StateRecoveryOptions
 from spry.common.plan import CheckpointRequest, FileHandle, OperatorSnapshot, SlotSnapshot
 from spry.runtime.checkpoints.container import SnapshotWriter, StatePart
 from spry.runtime.checkpoints.storage import CheckpointStore, open_checkpoint_store
 
-__all__ = ["OperatorParts", "SnapshotTaker", "local_directory", "remove_local_copies"]
+__all__ = ["OperatorParts", "SnapshotTaker"]
 
 _AT_ONCE_ENTRIES = 5000
 """Up to so many entries are written while the slot waits: less than a fork would cost."""
@@ -180,29 +178,16 @@ class _Pending:
     handles: list[FileHandle] = field(default_factory=list)
 
 
-def local_directory(configuration: Configuration, job_id: str, slot: int | str) -> Path | None:
-    """Where copies of a slot's snapshots stay for recovery on this machine, if that is wanted."""
-    if not configuration.get(StateRecoveryOptions.LOCAL_RECOVERY):
-        return None
-    parents = configuration.get_optional(CheckpointingOptions.LOCAL_BACKUP_DIRS)
-    return Path(parents[0] if parents else tempfile.gettempdir()) / f"spry-local-{job_id}-{slot}"
-
-
-def remove_local_copies(configuration: Configuration, job_id: str) -> None:
-    """The job is over: what its slots on this machine have kept goes."""
-    pattern = local_directory(configuration, job_id, "*")
-    if pattern is not None:
-        for found in pattern.parent.glob(pattern.name):
-            shutil.rmtree(found, ignore_errors=True)
-
-
 class SnapshotTaker:
     """Takes the snapshots of one slot."""
 
-    def __init__(self, slot: int, attempt: int, compress: bool, local: Path | None = None) -> None:
+    def __init__(
+        self, slot: int, attempt: int, compress: bool = False, local: Path | None = None, in_background: bool = True
+    ) -> None:
         self._slot = slot
         self._attempt = attempt
         self._compress = compress
+        self._in_background = in_background
         self._local = local
         """Where copies stay for recovery on this machine."""
         self._pending: dict[int, _Pending] = {}
@@ -285,12 +270,14 @@ class SnapshotTaker:
                 if number.isdigit() and int(number) in ids:
                     found.unlink(missing_ok=True)
 
-    def close(self) -> None:
-        """The slot is over."""
+    def close(self, for_good: bool = True) -> None:
+        """The slot is over, and the job, too, if it is for good."""
         for checkpoint_id in list(self._pending):
             self.abort(checkpoint_id)
         if self._threads is not None:
             self._threads.shutdown(wait=True, cancel_futures=True)
+        if for_good and self._local is not None:
+            shutil.rmtree(self._local, ignore_errors=True)
 
     # States in memory
 
@@ -308,7 +295,7 @@ class SnapshotTaker:
             return writer.finish()
 
         entries = sum(part.count for operator in parts for part in operator.parts)
-        if entries <= _AT_ONCE_ENTRIES or request.directory is None:
+        if entries <= _AT_ONCE_ENTRIES or request.directory is None or not self._in_background:
             buffer = io.BytesIO()
             size = write(buffer)
             return self._bytes(request, operators, buffer.getvalue(), size)
@@ -391,13 +378,12 @@ class SnapshotTaker:
             "groups": [operator.key_groups.start, operator.key_groups.stop],
             "states": [meta.to_json() for meta in database.metas()],
         }
-        prefix = f"{operator.uid}-{operator.subtask}-{database.name or 'main'}-{database.database_id}"
 
         def copy() -> list[FileHandle]:
             try:
                 files = []
                 for path in sorted(snapshot.iterdir()):
-                    files.append(self._copy_file(request, store, path, prefix))
+                    files.append(self._copy_file(request, store, path, database))
                 size = sum(size for _, _, size in files)
                 return [FileHandle(((operator.uid, operator.subtask),), size, database={**description, "files": files})]
             finally:
@@ -406,16 +392,16 @@ class SnapshotTaker:
         return self._in_thread(copy)
 
     def _copy_file(
-        self, request: CheckpointRequest, store: CheckpointStore, path: Path, prefix: str
+        self, request: CheckpointRequest, store: CheckpointStore, path: Path, database: Any
     ) -> tuple[str, str, int]:
         """Copy a file of a database, unless an earlier checkpoint has done so; its name, where it is, and its size."""
         size = path.stat().st_size
         if request.shared is not None and path.suffix == ".sst":
-            target = f"{request.shared}/{prefix}-{path.name}"
+            target = f"{request.shared}/{database.unique_name(path.name)}"
             if target not in request.known_files:
                 store.upload(path, target)
         else:
-            target = f"{prefix}-{self._attempt}-{path.name}"
+            target = f"{self._name()}-{path.name}"
             store.upload(path, target)
         return path.name, target, size
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import secrets
 import shutil
-import threading
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -80,7 +80,8 @@ class _LocalStore(CheckpointStore):
     def _put(self, name: str, source: BinaryIO) -> None:
         target = self._full(name)
         target.parent.mkdir(parents=True, exist_ok=True)
-        beside = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.inprogress")
+        # Somebody whose checkpoint was given up may still be copying the same file: neither sees the other's half.
+        beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.inprogress")
         try:
             with open(beside, "wb") as file:
                 shutil.copyfileobj(source, file, 1 << 20)
