@@ -77,9 +77,8 @@ class _InProcessSpark:
     stop_reading = interrupt = cancel = release
 
 
-_CONTEXT = SimpleNamespace(
-    version="none", master="local[2]", _jsc=SimpleNamespace(sc=lambda: SimpleNamespace(isStopped=lambda: False))
-)
+_RUNNING = SimpleNamespace(isStopped=lambda: False)
+_CONTEXT = SimpleNamespace(version="none", master="local[2]", _jsc=SimpleNamespace(sc=lambda: _RUNNING))
 
 
 def run_job(env: StreamExecutionEnvironment, crashes: Crashes | None = None, seconds: float = 30) -> JobMaster:
@@ -102,7 +101,7 @@ def run_job(env: StreamExecutionEnvironment, crashes: Crashes | None = None, sec
 
 @contextmanager
 def in_process(crashes: Crashes | None = None) -> Iterator[None]:
-    """Within the block ``env.execute``, ``execute_async`` and ``execute_and_collect`` run their jobs in this process."""
+    """Within the block ``env.execute``, ``execute_async`` and ``execute_and_collect`` need no Spark."""
     with _patched(crashes or Crashes()), pytest.MonkeyPatch.context() as patch:
         patch.setattr(executor, "get_spark_context", lambda configuration: (_CONTEXT, 0.0))
         yield
