@@ -93,7 +93,10 @@ class JobEndpoint:
     def _serve(self, line: socket.socket) -> None:
         with line, line.makefile("rwb") as stream:
             try:
-                answer = {"answer": self._answer(json.loads(stream.readline()))}
+                asked = stream.readline()
+                if not asked:
+                    return  # Somebody wanted to know only whether there is anybody here.
+                answer = {"answer": self._answer(json.loads(asked))}
             except Exception as error:
                 answer = {"error": str(error) or type(error).__name__}
             with contextlib.suppress(OSError):
@@ -121,6 +124,8 @@ class JobEndpoint:
         if kind == "query":
             key = pickle.loads(base64.b64decode(request["key"]))
             value: CompletableFuture[Any] = client.query_state(request["name"], key)
+            if request.get("shown"):
+                return repr(value.result())  # Whoever asks may not have the classes of what it is.
             return base64.b64encode(cloudpickle.dumps(value.result())).decode()
         raise ExecutionError(f"'{kind}' is nothing that can be asked")
 
