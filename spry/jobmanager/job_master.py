@@ -285,12 +285,12 @@ class JobMaster:
         self.status = JobStatus.RESTARTING
         self.restarts += 1
         self._stopping, self._settling = None, None
-        self._results.restart()
         self._queries.restart()
         where = f"from {self._from.path}" if self._from is not None else "from the beginning"
         self._progress.note(f"{text}; restarting {where}" + (f" in {delay:.1f} s" if delay else ""))
         self.graph.transition_all(ExecutionState.FAILED)
         self._close_slots(clean=False)
+        self._results.restart()  # Now that nothing of this attempt comes any more.
         for coordinator in self._coordinators:
             with contextlib.suppress(Exception):
                 coordinator.close()
@@ -566,6 +566,8 @@ class JobMaster:
         """Take a savepoint, and stop with it if so wanted; gives its path when it is complete."""
         if self.status is not JobStatus.RUNNING:
             raise CheckpointError(f"job '{self.name}' is {self.status.name}: savepoints can be taken of running jobs")
+        if self.submission.graph.settings.batch:
+            raise CheckpointError(f"job '{self.name}' runs in batch mode, in which there are no savepoints")
         request = self.checkpoints.savepoint(directory, canonical, stop)
         self._wake.set()
         return request.done

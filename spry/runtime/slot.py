@@ -17,8 +17,10 @@ from typing import Any
 
 import cloudpickle
 
+from spry.common.configuration import Configuration
 from spry.common.errors import FailureInfo
 from spry.common.keys import key_group_of, subtask_of_key_group
+from spry.common.options import CheckpointingOptions, SpryOptions, StateRecoveryOptions
 from spry.common.plan import (
     CheckpointRequest,
     EdgePlan,
@@ -82,8 +84,13 @@ class Slot:
         self._delivered: list[tuple[Subtask, Block]] = []
         """Blocks of this slot for this slot, which are taken in next."""
         self._answers: dict[int, Any] = {}
+        configuration = Configuration.from_dict(job.configuration)
         self._taker = SnapshotTaker(
-            slot, job.attempt, _flag(job, "execution.checkpointing.snapshot-compression"), _local_directory(job, slot)
+            slot,
+            job.attempt,
+            configuration.get(CheckpointingOptions.SNAPSHOT_COMPRESSION),
+            _local_directory(configuration, job.job_id, slot),
+            configuration.get(SpryOptions.CHECKPOINT_MAX_STATE_SIZE),
         )
 
     # Transport (see spry.runtime.writers)
@@ -348,16 +355,12 @@ class Slot:
         return report
 
 
-def _flag(job: JobPlan, key: str) -> bool:
-    return job.configuration.get(key, "false").lower() == "true"
-
-
-def _local_directory(job: JobPlan, slot: int) -> Path | None:
+def _local_directory(configuration: Configuration, job_id: str, slot: int) -> Path | None:
     """Where copies of snapshots stay for recovery on this machine, if that is wanted."""
-    if not (_flag(job, "execution.checkpointing.local-recovery") or _flag(job, "state.backend.local-recovery")):
+    if not configuration.get(StateRecoveryOptions.LOCAL_RECOVERY):
         return None
-    parent = job.configuration.get("taskmanager.state.local.root-dirs", tempfile.gettempdir()).split(",")[0]
-    return Path(parent) / f"spry-local-{job.job_id}-{slot}"
+    parents = configuration.get_optional(CheckpointingOptions.LOCAL_BACKUP_DIRS) or [tempfile.gettempdir()]
+    return Path(parents[slot % len(parents)]) / f"spry-local-{job_id}-{slot}"
 
 
 def _make_room_for_calls(operators: int) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spry.common.elements import MIN_TIMESTAMP
-from spry.common.errors import CheckpointError
+from spry.common.errors import CheckpointError, StateMigrationError
 from spry.common.keys import key_group_range
 from spry.common.plan import FileHandle, OperatorSnapshot, RestoreState
 from spry.runtime.checkpoints.container import SnapshotReader, StoredState
@@ -137,7 +137,7 @@ class Restorer:
             entries = reader.entries(state, groups, context.vertex.max_parallelism, place)
             keyed.setdefault(state.meta.name, []).extend(entries)
             return
-        raise CheckpointError(
+        raise StateMigrationError(
             f"{place}: the operator was another kind of operator when the checkpoint was taken: give it another uid"
         )
 
@@ -180,7 +180,7 @@ class Restorer:
             return
         backend: Any = next((b for b in context.keyed_backends if b.name == database["store"]), None)
         if backend is None or not hasattr(backend, "adopt"):
-            raise CheckpointError(
+            raise StateMigrationError(
                 f"operator '{context.operator.name}': checkpoint {self._state.checkpoint_id} was taken with the state "
                 "backend 'rocksdb' and can only be restored with it: take a savepoint in canonical form to change "
                 "the backend"

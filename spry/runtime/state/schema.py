@@ -162,7 +162,7 @@ class _Unpickler(pickle.Unpickler):
         try:
             return super().find_class(module, name)
         except (ImportError, AttributeError) as error:
-            raise CheckpointError(
+            raise StateMigrationError(
                 f"the state holds objects of {module}.{name}, which is not there now ({error}): "
                 "bring the class back where it was"
             ) from None
