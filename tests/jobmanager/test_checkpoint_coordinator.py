@@ -545,7 +545,7 @@ def test_without_a_directory_checkpoints_stay_in_memory(make: Make) -> None:
 
 
 def test_storage_is_chosen_by_name(make: Make, tmp_path: Path) -> None:
-    assert make(storage="jobmanager").due().directory is None
+    assert make(storage="jobmanager", directory=None).due().directory is None
     assert make(storage="filesystem").due().directory == str(chk(tmp_path, 1))
     with pytest.raises(CheckpointError, match=r"'filesystem', but execution\.checkpointing\.dir is not set"):
         make(directory=None, storage="filesystem")
