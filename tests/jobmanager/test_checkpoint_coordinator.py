@@ -262,6 +262,7 @@ def test_a_newer_one_makes_those_before_it_superfluous(make: Make, tmp_path: Pat
     job.report(quick)
     assert job.ids == [2]
     assert job.coordinator.take_out() == ((2,), (1,))
+    job.settle()
     job.report(slow, 1)
     job.settle()
     assert job.ids == [2] and not (chk(tmp_path, 1) / METADATA).exists()
