@@ -7,6 +7,7 @@ committer may be asked twice to commit the same, hence `commit` looks whether th
 import os
 import sys
 import tempfile
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,7 +87,8 @@ class AtomicFileSink(TwoPhaseCommittingSink[str, PendingFile]):
 
     def create_writer(self, context: WriterInitContext) -> FileWriter:
         self._directory.mkdir(parents=True, exist_ok=True)
-        return FileWriter(self._directory, f"part-{context.get_subtask_id()}")
+        # A writer of another attempt, or of another job, must not take the same names.
+        return FileWriter(self._directory, f"part-{context.get_subtask_id()}-{uuid.uuid4().hex[:8]}")
 
     def create_committer(self, context: CommitterInitContext) -> FileCommitter:
         return FileCommitter()

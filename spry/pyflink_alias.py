@@ -93,11 +93,11 @@ INPUT_FORMATS = "input formats are Java classes; implement Source in Python (doc
 TWO_INPUTS = "streams of two inputs (connect, joins, broadcast state) are not there yet"
 
 _ASYNC = "asynchronous functions are not there yet; a map function can call a service that open() connects to"
+_COMPACTION = "finished files are not merged; let a rolling policy with larger limits make fewer of them"
 _CONNECTORS = (
     "connectors for other systems are not there yet; write a Source or a Sink of your own in Python "
     "(docs/sources-and-sinks.md)"
 )
-_FILE_SINKS = "sinks that write files are not there yet; write a Sink or a SinkFunction of your own in Python"
 _INTERNAL = "it is internal to PyFlink"
 _JVM = "it is for Java objects, and there are none behind Spry's"
 _TABLE = "the Table API and SQL are not there yet; use the DataStream API"
@@ -127,10 +127,7 @@ _MISSING_NAMES = {
         "AsyncDataStream AsyncFunction AsyncFunctionDescriptor AsyncRetryPredicate AsyncRetryStrategy "
         "ExponentialBackoffDelayRetryStrategy FixedDelayRetryStrategy NoRetryStrategy"
     ),
-    _FILE_SINKS: (
-        "BucketAssigner DefaultRollingPolicy FileCompactStrategy FileCompactor FileSink OnCheckpointRollingPolicy "
-        "OutputFileConfig RollingPolicy RowDataBulkWriterFactory StreamingFileSink"
-    ),
+    _COMPACTION: "FileCompactStrategy FileCompactor",
     FILES: "BulkFormat",
     _INTERNAL: (
         "FunctionWrapper InternalIterableAllWindowFunction InternalIterableProcessAllWindowFunction "
@@ -145,6 +142,7 @@ _MISSING_NAMES = {
     TWO_INPUTS: ("BroadcastConnectedStream BroadcastStream CoFlatMapFunction CoMapFunction ConnectedStreams"),
     "it wraps a Java class; use WatermarkStrategy.for_generator": "AssignerWithPeriodicWatermarksWrapper",
     CACHE: "CachedDataStream",
+    _TABLE: "RowDataBulkWriterFactory",
 }
 _WHY = {name: why for why, names in _MISSING_NAMES.items() for name in names.split()}
 

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from spry.common import Configuration
+from spry.common.job_registry import RUN_DIR_VARIABLE
 from spry.datastream import StreamExecutionEnvironment
+
+
+@pytest.fixture(scope="session", autouse=True)
+def run_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Jobs of tests are not among the user's."""
+    known = os.environ.get(RUN_DIR_VARIABLE)
+    os.environ[RUN_DIR_VARIABLE] = str(tmp_path_factory.mktemp("run"))
+    yield
+    if known is None:
+        del os.environ[RUN_DIR_VARIABLE]
+    else:
+        os.environ[RUN_DIR_VARIABLE] = known
 
 
 @pytest.fixture(scope="session")

@@ -66,7 +66,7 @@ def test_every_form_of_import() -> None:
         ("from pyflink.datastream.data_stream import ConnectedStreams", "'pyflink.datastream.data_stream.Connected"),
         ("from pyflink.datastream.connectors.kafka import KafkaSource", "write a Source .* of your own"),
         ("from pyflink.datastream.connectors import jdbc", "write a Source .* of your own"),
-        ("from pyflink.datastream.connectors.file_system import FileSink", "sinks that write files are not there yet"),
+        ("from pyflink.datastream.connectors.file_system import FileCompactor", "finished files are not merged"),
         ("from pyflink.datastream.formats.json import JsonRowDeserializationSchema", "parse them in a map function"),
         ("from pyflink.table import StreamTableEnvironment", "Table API and SQL are not there yet"),
         ("import pyflink.table.expressions", "use the DataStream API"),

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 import spry
+from spry.cli.words import CONTROL_COMMANDS, add_control_parsers, add_state_parser
 
 if TYPE_CHECKING:
     from spry.cli.program import Program
@@ -18,13 +19,18 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _USAGE_ERROR = 2
-_TAKES_VALUE = {"-p", "--parallelism", "-D", "-c", "--config", "--progress", "--log", "-m", "--module"}
+_TAKES_VALUE = frozenset(
+    ["-s", "--from-savepoint", "-p", "--parallelism", "-D", "-c", "--config", "--progress", "--log", "-m", "--module"]
+)
 
 _MAIN_EXAMPLES = """\
 examples:
   spry run job.py                    run a program
   spry run -p 4 job.py --input data  with parallelism 4; what follows job.py is the program's
   spry info job.py                   show the graphs of its job, without running it
+  spry list                          the jobs that run on this machine
+  spry stop JOB -p DIR               stop one with a savepoint; 'spry run -s PATH' goes on from it
+  spry state ls PATH                 look into a checkpoint or savepoint
   spry options                       list all options
 
 'spry COMMAND --help' tells more.
@@ -36,6 +42,8 @@ examples:
   spry run -c config.yaml -D spark.master=spark://host:7077 job.py
   spry run -m my_package.my_job
   spry run -d job.py                 in the background; prints the process and its log
+  spry run -s /data/savepoints/savepoint-7f3a11-9c2e job.py
+                                     go on from a savepoint, or from a retained checkpoint
   spry run pyflink_job.py            a program that imports pyflink, as it stands
 
 Options of spry stand before the program; everything after it is the program's own.
@@ -116,6 +124,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_settings(run)
     run.add_argument(
+        "-s",
+        "--from-savepoint",
+        metavar="PATH",
+        help="go on from a savepoint or a checkpoint: its directory, or that of a job for the job's newest",
+    )
+    run.add_argument(
+        "-n",
+        "--allow-non-restored-state",
+        action="store_true",
+        help="leave out state that no operator of the program takes",
+    )
+    run.add_argument("--claim", action="store_true", help="let the job remove what it started from when it can")
+    run.add_argument(
         "--progress", metavar="MODE", help="how progress is shown: auto, live, log or none (spry.progress)"
     )
     run.add_argument("-d", "--detached", action="store_true", help="run in the background and return at once")
@@ -135,6 +156,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_settings(info)
     info.add_argument("--json", action="store_true", help="print JSON")
 
+    add_control_parsers(commands, form)
+    add_state_parser(commands, form)
     commands.add_parser(
         "options",
         help="list all options",
@@ -171,6 +194,14 @@ def _dispatch(parser: argparse.ArgumentParser, arguments: argparse.Namespace, he
 
         print(reference())
         return 0
+    if arguments.command in CONTROL_COMMANDS:
+        from spry.cli.control import control
+
+        return control(arguments)
+    if arguments.command == "state":
+        from spry.cli.state import state
+
+        return state(arguments)
     from spry.cli.program import ProgramNotFoundError
     from spry.common.configuration import ConfigurationError
 
@@ -205,8 +236,27 @@ def _program(arguments: argparse.Namespace, tail: list[str]) -> Program:
 def _overrides(arguments: argparse.Namespace) -> Configuration:
     from spry.cli.settings import overrides
 
-    progress = arguments.progress if arguments.command == "run" else None
-    return overrides(arguments.config, arguments.definitions, arguments.parallelism, progress)
+    if arguments.command != "run":
+        return overrides(arguments.config, arguments.definitions, arguments.parallelism)
+    return overrides(
+        arguments.config,
+        arguments.definitions,
+        arguments.parallelism,
+        arguments.progress,
+        _recovery(arguments),
+    )
+
+
+def _recovery(arguments: argparse.Namespace) -> dict[str, str]:
+    """What ``-s``, ``-n`` and ``--claim`` mean as options."""
+    said = {}
+    if arguments.from_savepoint is not None:
+        said["execution.state-recovery.path"] = arguments.from_savepoint
+    if arguments.allow_non_restored_state:
+        said["execution.state-recovery.ignore-unclaimed-state"] = "true"
+    if arguments.claim:
+        said["execution.state-recovery.claim-mode"] = "claim"
+    return said
 
 
 def _without_detached(words: list[str]) -> list[str]:

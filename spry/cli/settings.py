@@ -19,6 +19,7 @@ def overrides(
     definitions: list[str] | None = None,
     parallelism: int | None = None,
     progress: str | None = None,
+    recovery: dict[str, str] | None = None,
 ) -> Configuration:
     """The configuration that programs start from.
 
@@ -41,6 +42,8 @@ def overrides(
         _add(merged, Configuration.from_dict({CoreOptions.DEFAULT_PARALLELISM.key: parallelism}), f"-p {parallelism}")
     if progress is not None:
         _add(merged, Configuration.from_dict({SpryOptions.PROGRESS.key: progress}), f"--progress {progress}")
+    for key, value in (recovery or {}).items():
+        _add(merged, Configuration.from_dict({key: value}), f"{key} {value}")
     return merged
 
 

@@ -55,6 +55,10 @@ class RuntimeContext(KeyedStateStore):
     def get_task_name(self) -> str: ...
 
     @abstractmethod
+    def get_operator_unique_id(self) -> str:
+        """The operator's uid, which also tells operators of the same name apart."""
+
+    @abstractmethod
     def get_number_of_parallel_subtasks(self) -> int: ...
 
     @abstractmethod

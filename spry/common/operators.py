@@ -18,6 +18,8 @@ __all__ = [
     "CollectOperator",
     "FilterOperator",
     "FlatMapOperator",
+    "GlobalCommitterOperator",
+    "GlobalSinkOperator",
     "MapOperator",
     "OperatorDescription",
     "PrintOperator",
@@ -148,6 +150,18 @@ class SinkFunctionOperator(_SinkDescription):
 @dataclass(frozen=True, eq=False)
 class SinkOperator(_SinkDescription):
     """A Sink: a writer per subtask and, if it has transactions, a committer."""
+
+    sink: Any
+
+
+@dataclass(frozen=True, eq=False)
+class GlobalSinkOperator(SinkOperator):
+    """A sink's writer, whose committables go on to the one operator that commits them."""
+
+
+@dataclass(frozen=True, eq=False)
+class GlobalCommitterOperator(_SinkDescription):
+    """Commits what the writers of a sink give."""
 
     sink: Any
 

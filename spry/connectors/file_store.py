@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, BinaryIO, cast
 
-__all__ = ["FileStore", "FoundFile", "Location", "open_store"]
+__all__ = ["FileStore", "FoundFile", "Location", "open_store", "remote_file_system"]
 
 _ARROW_SCHEMES = {
     "s3": "s3",
@@ -100,7 +100,7 @@ class FileStore(ABC):
 @lru_cache(maxsize=64)
 def open_store(root: str) -> FileStore:
     """The store of a :class:`Location`'s root."""
-    return _RemoteStore(*_remote_file_system(root)) if root else _LocalStore()
+    return _RemoteStore(*remote_file_system(root)) if root else _LocalStore()
 
 
 def _is_hidden(name: str) -> bool:
@@ -205,7 +205,7 @@ def _modified(info: dict[str, Any]) -> float:
     return 0.0
 
 
-def _remote_file_system(root: str) -> tuple[Any, str]:
+def remote_file_system(root: str) -> tuple[Any, str]:
     """The file system of a root, and what comes before a path in it."""
     import fsspec
 

@@ -50,6 +50,8 @@ from spry.datastream.functions import (
     TimerService,
     WindowFunction,
 )
+from spry.datastream.queryable_state_client import QueryableStateClient
+from spry.datastream.sink_functions import CheckpointCommitter, GenericWriteAheadSink, TwoPhaseCommitSinkFunction
 from spry.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
 from spry.datastream.stream_execution_environment import StreamExecutionEnvironment
 from spry.datastream.window import (
@@ -69,6 +71,7 @@ __all__ = [
     "AllWindowFunction",
     "AllWindowedStream",
     "BroadcastProcessFunction",
+    "CheckpointCommitter",
     "CheckpointConfig",
     "CheckpointListener",
     "CheckpointStorage",
@@ -90,6 +93,7 @@ __all__ = [
     "Function",
     "FunctionInitializationContext",
     "FunctionSnapshotContext",
+    "GenericWriteAheadSink",
     "GlobalWindow",
     "HashMapStateBackend",
     "JobManagerCheckpointStorage",
@@ -111,6 +115,7 @@ __all__ = [
     "ProcessFunction",
     "ProcessJoinFunction",
     "ProcessWindowFunction",
+    "QueryableStateClient",
     "QueryableStateStream",
     "ReduceFunction",
     "RuntimeContext",
@@ -125,6 +130,7 @@ __all__ = [
     "TimerService",
     "Trigger",
     "TriggerResult",
+    "TwoPhaseCommitSinkFunction",
     "Window",
     "WindowAssigner",
     "WindowFunction",

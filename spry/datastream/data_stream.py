@@ -18,6 +18,8 @@ from spry.common.operators import (
     CollectOperator,
     FilterOperator,
     FlatMapOperator,
+    GlobalCommitterOperator,
+    GlobalSinkOperator,
     MapOperator,
     OperatorDescription,
     PrintOperator,
@@ -41,7 +43,7 @@ from spry.common.partitioning import (
     Rescale,
     Shuffle,
 )
-from spry.common.sink import Sink
+from spry.common.sink import GlobalCommittingSink, Sink
 from spry.common.state import MapStateDescriptor, StateDescriptor, ValueStateDescriptor
 from spry.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation, Types
 from spry.common.watermark_strategy import WatermarkStrategy
@@ -414,8 +416,10 @@ class DataStream(_Named, NotYet):
         description = PrintOperator(sink_identifier, True, self._transformation.type_info)
         return self._sink("Print to Std. Err", description)
 
-    def add_sink(self, sink_func: SinkFunction[Any] | Callable[[Any], Any]) -> DataStreamSink:
-        """Give records to a SinkFunction (or to a plain function of the record)."""
+    def add_sink(self, sink_func: SinkFunction[Any] | Callable[[Any], Any] | Sink[Any]) -> DataStreamSink:
+        """Give records to a SinkFunction (or to a plain function of the record, or to a Sink)."""
+        if isinstance(sink_func, Sink):
+            return self.sink_to(sink_func)
         checked_function(sink_func, SinkFunction, "add_sink")
         return self._sink("Unnamed", SinkFunctionOperator(sink_func))
 
@@ -423,6 +427,12 @@ class DataStream(_Named, NotYet):
         """Give records to a Sink: writers and, if it has transactions, a committer."""
         if not isinstance(sink, Sink):
             raise TypeError(f"sink_to takes a Sink, not {sink!r}; for a SinkFunction use add_sink")
+        if isinstance(sink, GlobalCommittingSink):
+            writers = self._sink(type(sink).__name__, GlobalSinkOperator(sink))
+            committables = DataStream(self._environment, writers._transformation)
+            committer = committables._sink("Global Committer", GlobalCommitterOperator(sink))
+            committer.set_parallelism(1)._operator("sink_to").non_parallel = True
+            return writers
         return self._sink(type(sink).__name__, SinkOperator(sink))
 
     def execute_and_collect(self, job_execution_name: str | None = None, limit: int | None = None) -> Any:

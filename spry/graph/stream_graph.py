@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spry.common.errors import InvalidProgramError
-from spry.common.operators import ChainingStrategy, OperatorDescription, SourceFunctionOperator, SourceOperator
+from spry.common.operators import (
+    ChainingStrategy,
+    GlobalCommitterOperator,
+    OperatorDescription,
+    SourceFunctionOperator,
+    SourceOperator,
+)
 from spry.common.partitioning import Forward, KeyGroups, Partitioning, Rebalance
 from spry.common.source import Boundedness
 from spry.graph.transformations import (
@@ -264,6 +270,8 @@ class _Generator:
             uid = t.uid_hash
         elif t.uid is not None:
             uid = t.uid
+        elif isinstance(t.description, GlobalCommitterOperator) and node.in_edges[0].source.has_user_uid:
+            uid = f"{node.in_edges[0].source.uid}-global-committer"
         else:
             place = [str(len(self._nodes)), type(t.description).__name__]
             place += [f"{e.source.uid}/{e.tag}/{isinstance(e.partitioning, KeyGroups)}" for e in node.in_edges]

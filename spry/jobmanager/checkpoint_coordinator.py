@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,11 +27,12 @@ from spry.common.state_choices import (
     RecoveryClaimMode,
 )
 from spry.runtime.checkpoints.metadata import METADATA, CheckpointMetadata, OperatorInfo
-from spry.runtime.checkpoints.storage import CheckpointStore, open_checkpoint_store
+from spry.runtime.checkpoints.storage import CheckpointStore, absolute, open_checkpoint_store
 
 __all__ = ["CheckpointCoordinator", "CheckpointFailuresError", "CheckpointStatistics", "SavepointRequest"]
 
 _LEAST_INTERVAL = 0.01
+_METADATA_SECONDS = 0.005
 _SHARED = "../shared"
 
 
@@ -149,6 +150,7 @@ class CheckpointCoordinator:
             directory = default
         if directory is None:
             return None
+        directory = absolute(directory)
         if configuration.get(options.CREATE_CHECKPOINT_SUB_DIR):
             directory = f"{directory.rstrip('/')}/{self._job_id}"
         return open_checkpoint_store(directory)
@@ -239,7 +241,7 @@ class CheckpointCoordinator:
         if self._savepoint is not None:
             raise CheckpointError("another savepoint has just been asked for: wait for it")
         name = f"savepoint-{self._job_id[:6]}-{secrets.token_hex(6)}"
-        self._savepoint = SavepointRequest(f"{parent.rstrip('/')}/{name}", canonical, stop)
+        self._savepoint = SavepointRequest(f"{absolute(parent).rstrip('/')}/{name}", canonical, stop)
         return self._savepoint
 
     # What slots say
@@ -252,6 +254,7 @@ class CheckpointCoordinator:
         now = time.monotonic()
         for pending in list(self._pending.values()):
             if pending.writing is not None:
+                wait([pending.writing], _METADATA_SECONDS)  # Mostly it is done at once.
                 if pending.writing.done():
                     self._written(pending)
             elif now - pending.started > self._timeout:

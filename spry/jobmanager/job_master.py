@@ -286,10 +286,11 @@ class JobMaster:
         self.restarts += 1
         self._stopping, self._settling = None, None
         self._results.restart()
+        self._queries.restart()
         where = f"from {self._from.path}" if self._from is not None else "from the beginning"
         self._progress.note(f"{text}; restarting {where}" + (f" in {delay:.1f} s" if delay else ""))
         self.graph.transition_all(ExecutionState.FAILED)
-        self._close_slots(clean=False)
+        self._close_slots(clean=False, for_good=False)
         for coordinator in self._coordinators:
             with contextlib.suppress(Exception):
                 coordinator.close()
@@ -396,6 +397,8 @@ class JobMaster:
                 raise JobExecutionError(self.name, FailureInfo(str(stopping.done.exception())))
         if self._settling is not None and self.checkpoints.was_given_up(self._settling):
             self._settling = None
+        if self._settling is None and self.graph.all_finished and command.checkpoint is not None:
+            self._settling = command.checkpoint.checkpoint_id  # It covers the end already.
 
     @contextlib.contextmanager
     def _breakable(self) -> Iterator[None]:
@@ -414,7 +417,9 @@ class JobMaster:
             for coordinator in self._coordinators:
                 self._guarded(coordinator, coordinator.notify_checkpoint_complete, checkpoint_id)
         ending = self.graph.all_finished and self._settling is None and self.checkpoints.after_finish
-        request, savepoint = self.checkpoints.request(self._epoch, now_wanted=ending)
+        request, savepoint = None, None
+        if not quiet or ending:
+            request, savepoint = self.checkpoints.request(self._epoch, now_wanted=ending)
         if request is not None and ending:
             self._settling = request.checkpoint_id
         if savepoint is not None and savepoint.stop is not None:
@@ -608,7 +613,7 @@ class JobMaster:
         else:
             self._settle(JobStatus.FINISHED, ExecutionState.FINISHED, None, runtime)
 
-    def _close_slots(self, clean: bool) -> BaseException | None:
+    def _close_slots(self, clean: bool, for_good: bool = True) -> BaseException | None:
         """Close functions and end processes, within a bounded time; gives what failed in a close of the user's."""
         if not self._deployed:
             return None
@@ -616,7 +621,7 @@ class JobMaster:
         breaker.daemon = True
         breaker.start()
         try:
-            reports = self._job.close()
+            reports = self._job.close(for_good)
             self._pass_on_results(reports)
             if clean:
                 self._check(reports)

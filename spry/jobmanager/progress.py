@@ -49,6 +49,8 @@ class Progress:
         """After each epoch: records read so far, and whether there is more to read right now."""
         now = time.monotonic()
         since, before = self._rate_from
+        if records < before:  # The job was restarted.
+            self._rate_from = since, before = now, records
         if now - since >= 0.5:
             self._rate = (records - before) / (now - since)
             self._rate_from = (now, records)

@@ -23,6 +23,7 @@ class StateQueries:
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._asked: list[StateQuery] = []
+        self._travelling: tuple[StateQuery, ...] = ()
         self._open: dict[int, CompletableFuture[Any]] = {}
 
     @property
@@ -42,6 +43,7 @@ class StateQueries:
         """The questions that go with the next epoch."""
         with self._lock:
             asked, self._asked = tuple(self._asked), []
+            self._travelling = asked
         return asked
 
     def take_in(self, queries: tuple[StateQuery, ...], reports: list[SlotReport]) -> None:
@@ -54,6 +56,14 @@ class StateQueries:
                     break
             else:
                 answer.set_exception(ExecutionError(f"the job has no queryable state '{query.name}'"))
+
+    def restart(self) -> None:
+        """What was on its way with an epoch that failed is asked again."""
+        with self._lock:
+            waiting = {query.query_id for query in self._asked}
+            lost = [query for query in self._travelling if query.query_id in self._open]
+            self._asked = [query for query in lost if query.query_id not in waiting] + self._asked
+            self._travelling = ()
 
     def close(self, why: str) -> None:
         """Nobody will answer any more."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import tempfile
 import types
@@ -13,9 +14,11 @@ from typing import Any, TypeVar
 import cloudpickle
 
 from spry.common.accumulators import Accumulator
+from spry.common.configuration import Configuration
 from spry.common.context import KeyedStateStore, RuntimeContext
 from spry.common.errors import InvalidProgramError
 from spry.common.metrics import MetricGroup, MetricRegistry
+from spry.common.options import RocksDBOptions
 from spry.common.plan import JobPlan, OperatorPlan, VertexPlan
 from spry.common.state import (
     AggregatingState,
@@ -32,6 +35,7 @@ from spry.common.state import (
 from spry.runtime.clock import Clock, system_clock
 from spry.runtime.state.backends import create_keyed_backend
 from spry.runtime.state.keyed import KeyContext, KeyedStateBackend
+from spry.runtime.state.latency import LatencyTracking
 from spry.runtime.state.operator_state import OperatorStateBackend
 
 __all__ = ["DistributedCache", "SlotServices", "SubtaskContext"]
@@ -58,8 +62,11 @@ class SlotServices:
 
     def local_directory(self) -> Path:
         """A new directory for files of this slot; it goes when the slot does."""
-        configuration = self.job.configuration
-        parent = configuration.get("state.backend.rocksdb.localdir") or configuration.get("io.tmp.dirs") or None
+        given = Configuration.from_dict(self.job.configuration)
+        parents = given.get_optional(RocksDBOptions.LOCAL_DIRECTORIES) or given.get_string("io.tmp.dirs", "").split(",")
+        parent = random.choice(parents).strip().removeprefix("file://") or None
+        if parent is not None:
+            os.makedirs(parent, exist_ok=True)
         directory = Path(tempfile.mkdtemp(prefix="spry-state-", dir=parent))
         self._directories.append(directory)
         return directory
@@ -121,9 +128,10 @@ class SubtaskContext(RuntimeContext):
         self.key_context = KeyContext()
         self.keyed_backends: list[KeyedStateBackend] = []
         """The backends of this operator, in the order in which they were made."""
-        self.keyed_state = self.create_keyed_backend(self.key_context)
         self.operator_states = OperatorStateBackend(operator.name)
         self.metrics = MetricRegistry()
+        self._latency = LatencyTracking.of(services.job.configuration, MetricGroup(self.metrics))
+        self.keyed_state = self.create_keyed_backend(self.key_context)
         self.accumulators: dict[str, Accumulator[Any, Any]] = {}
 
     # Where this is
@@ -136,6 +144,9 @@ class SubtaskContext(RuntimeContext):
 
     def get_task_name(self) -> str:
         return self.operator.name
+
+    def get_operator_unique_id(self) -> str:
+        return self.operator.uid
 
     def get_number_of_parallel_subtasks(self) -> int:
         return self.vertex.parallelism
@@ -186,6 +197,7 @@ class SubtaskContext(RuntimeContext):
         backend = create_keyed_backend(self.services, current, self.vertex.max_parallelism, name, namespaced)
         backend.operator = self.operator.name
         backend.expires = not self.batch
+        backend.latency = self._latency
         self.keyed_backends.append(backend)
         return backend
 

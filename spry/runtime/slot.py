@@ -17,8 +17,10 @@ from typing import Any
 
 import cloudpickle
 
+from spry.common.configuration import Configuration
 from spry.common.errors import FailureInfo
 from spry.common.keys import key_group_of, subtask_of_key_group
+from spry.common.options import CheckpointingOptions, StateRecoveryOptions
 from spry.common.plan import (
     CheckpointRequest,
     EdgePlan,
@@ -38,7 +40,7 @@ from spry.runtime.clock import Clock, system_clock
 from spry.runtime.context import SlotServices
 from spry.runtime.failures import OperatorFailure, explain, failure_of
 from spry.runtime.operators.source import Budget
-from spry.runtime.subtask import Subtask
+from spry.runtime.subtask import SnapshotDeclined, Subtask
 
 __all__ = ["Slot", "encode_report"]
 
@@ -82,9 +84,9 @@ class Slot:
         self._delivered: list[tuple[Subtask, Block]] = []
         """Blocks of this slot for this slot, which are taken in next."""
         self._answers: dict[int, Any] = {}
-        self._taker = SnapshotTaker(
-            slot, job.attempt, _flag(job, "execution.checkpointing.snapshot-compression"), _local_directory(job, slot)
-        )
+        configuration = Configuration.from_dict(job.configuration)
+        compress = configuration.get(CheckpointingOptions.SNAPSHOT_COMPRESSION)
+        self._taker = SnapshotTaker(slot, job.attempt, compress, _local_directory(job, configuration, slot))
 
     # Transport (see spry.runtime.writers)
 
@@ -130,8 +132,8 @@ class Slot:
             if restorer is not None:
                 restorer.close()
 
-    def close(self, epoch: int) -> SlotReport:
-        """Close every function that is still open."""
+    def close(self, epoch: int, for_good: bool = True) -> SlotReport:
+        """Close every function that is still open. Unless it is for good, copies of snapshots stay for a restart."""
         state = ExecutionState.FAILED if self.failure else ExecutionState.CANCELED
         for subtask in self._subtasks.values():
             try:
@@ -140,7 +142,7 @@ class Slot:
                 if self.failure is None:
                     self._fail(error)
         report = self.report(epoch)
-        self._taker.close()
+        self._taker.close(for_good)
         for subtask in self._subtasks.values():
             for context in subtask.contexts:
                 for backend in context.keyed_backends:
@@ -295,8 +297,8 @@ class Slot:
                 own, known = subtask.snapshot(request)
                 parts.extend(own)
                 operators.extend(known)
-        except OperatorFailure as error:
-            self._taker.fail(request, error.info.describe(), started)
+        except SnapshotDeclined as error:
+            self._taker.fail(request, str(error), started)
             return
         self._taker.take(request, parts, operators, started)
 
@@ -348,16 +350,12 @@ class Slot:
         return report
 
 
-def _flag(job: JobPlan, key: str) -> bool:
-    return job.configuration.get(key, "false").lower() == "true"
-
-
-def _local_directory(job: JobPlan, slot: int) -> Path | None:
+def _local_directory(job: JobPlan, configuration: Configuration, slot: int) -> Path | None:
     """Where copies of snapshots stay for recovery on this machine, if that is wanted."""
-    if not (_flag(job, "execution.checkpointing.local-recovery") or _flag(job, "state.backend.local-recovery")):
+    if not configuration.get(StateRecoveryOptions.LOCAL_RECOVERY):
         return None
-    parent = job.configuration.get("taskmanager.state.local.root-dirs", tempfile.gettempdir()).split(",")[0]
-    return Path(parent) / f"spry-local-{job.job_id}-{slot}"
+    parents = configuration.get_optional(CheckpointingOptions.LOCAL_BACKUP_DIRS) or [tempfile.gettempdir()]
+    return Path(parents[0]) / f"spry-local-{job.job_id}-{slot}"
 
 
 def _make_room_for_calls(operators: int) -> None:

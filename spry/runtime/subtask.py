@@ -36,10 +36,14 @@ from spry.runtime.operators.batch import RunningGroupByKeyOperator, needs_groupi
 from spry.runtime.operators.source import Budget, RunningSourceBase
 from spry.runtime.writers import Transport, Writer, create_writer, target_subtasks
 
-__all__ = ["Subtask"]
+__all__ = ["SnapshotDeclined", "Subtask"]
 
 _SLICE = 4096
 """Records that run through a chain before its writers get to pass blocks on."""
+
+
+class SnapshotDeclined(Exception):
+    """An operator cannot take part in a checkpoint. The job goes on; the message says why."""
 
 
 class Subtask:
@@ -285,6 +289,9 @@ class Subtask:
         if self.state is ExecutionState.RUNNING:
             for index, operator in enumerate(self.chain.operators):
                 self.chain.guard(index, operator.end_epoch)
+            for index, context in enumerate(self.contexts):
+                for backend in context.keyed_backends:
+                    self.chain.guard(index, backend.end_epoch)
 
     # Checkpoints
 
@@ -298,7 +305,12 @@ class Subtask:
         groups = key_group_range(self.index, self.vertex.max_parallelism, self.vertex.parallelism)
         for index, (operator, context) in enumerate(zip(self.chain.operators, self.contexts, strict=True)):
             taken = StateSnapshotContext(request.checkpoint_id, request.timestamp)
-            self.chain.guard(index, operator.snapshot_state, taken)
+            try:
+                self.chain.guard(index, operator.snapshot_state, taken)
+            except OperatorFailure as error:
+                if operator.must_snapshot:
+                    raise
+                raise SnapshotDeclined(error.info.describe()) from None
             plan = context.operator
             databases = []
             for backend in context.keyed_backends:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import runpy
 import sys
 from collections import Counter
@@ -70,12 +71,12 @@ def test_custom_source(run: Runner) -> None:
 
 
 def test_custom_sink(run: Runner, tmp_path: Path) -> None:
-    assert run("custom_sink.py", str(tmp_path)) == [
+    shown = [re.sub(r"-[0-9a-f]{8}-", "-", line) for line in run("custom_sink.py", str(tmp_path))]
+    assert shown == [
         "part-0-0.txt: 5 lines, the first: 1 squared is 1",
         "part-1-0.txt: 5 lines, the first: 6 squared is 36",
     ]
-    # Nothing else, hidden files least of all, is left behind.
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["part-0-0.txt", "part-1-0.txt"]
+    assert len(list(tmp_path.iterdir())) == 2, "nothing else, hidden files least of all, is left behind"
 
 
 def test_rolling_aggregates(run: Runner) -> None:

@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 
+from spry.common.configuration import Configuration
 from spry.common.errors import FailureInfo, JobCancelledError, JobExecutionError, SlotLostError
 from spry.common.job_id import JobID
 from spry.common.job_status import JobStatus
 from spry.common.plan import SlotReport
 from spry.graph.submission import JobSubmission
 from spry.jobmanager import job_master
+from spry.jobmanager.checkpoint_coordinator import CheckpointCoordinator
 from spry.jobmanager.job_master import JobMaster
+from spry.jobmanager.state_queries import StateQueries
 from spry.runtime.testing import OperatorHarness
 from tests.local_job import new_environment
 
@@ -28,7 +31,7 @@ class NoSpark:
     def deploy(self) -> list[SlotReport]:
         raise SlotLostError("Spark's Java process is gone")
 
-    def close(self) -> list[SlotReport]:
+    def close(self, for_good: bool = True) -> list[SlotReport]:
         raise SlotLostError("Spark's Java process is gone")
 
     def release(self) -> None:
@@ -131,6 +134,9 @@ class Alarm:
     def wait(self, seconds: float) -> None:
         self.waits.append(seconds)
 
+    def clear(self) -> None:
+        """It has not rung."""
+
 
 @pytest.mark.parametrize(
     ("timers", "pause", "expected"),
@@ -154,6 +160,8 @@ def test_an_idle_job_sleeps_until_its_next_timer(
     alarm = Alarm()
     master._cancelling = False
     master._wake = alarm  # type: ignore[assignment]
+    master.checkpoints = CheckpointCoordinator("job", "job", Configuration(), 1, {}, False)
+    master._queries = StateQueries()
     reports = [
         SlotReport(slot, 1, 1, next_timer=None if timer is None else int(now * 1000) + timer)
         for slot, timer in enumerate(timers)

@@ -1,5 +1,16 @@
-"""Reading files, under the module name that PyFlink uses."""
+"""Reading and writing files, under the module name that PyFlink uses."""
 
+from spry.connectors.file_sink import (
+    BucketAssigner,
+    CheckpointRollingPolicy,
+    DefaultRollingPolicy,
+    FileSink,
+    OnCheckpointRollingPolicy,
+    OutputFileConfig,
+    PartFileInfo,
+    RollingPolicy,
+    StreamingFileSink,
+)
 from spry.connectors.file_system import (
     FileEnumeratorProvider,
     FileSource,
@@ -8,4 +19,19 @@ from spry.connectors.file_system import (
     StreamFormat,
 )
 
-__all__ = ["FileEnumeratorProvider", "FileSource", "FileSourceBuilder", "FileSplitAssignerProvider", "StreamFormat"]
+__all__ = [
+    "BucketAssigner",
+    "CheckpointRollingPolicy",
+    "DefaultRollingPolicy",
+    "FileEnumeratorProvider",
+    "FileSink",
+    "FileSource",
+    "FileSourceBuilder",
+    "FileSplitAssignerProvider",
+    "OnCheckpointRollingPolicy",
+    "OutputFileConfig",
+    "PartFileInfo",
+    "RollingPolicy",
+    "StreamFormat",
+    "StreamingFileSink",
+]

@@ -15,7 +15,7 @@ from typing import Any
 
 from spry.common.errors import CheckpointError
 from spry.common.plan import FileHandle, OperatorSnapshot, RestoreState
-from spry.runtime.checkpoints.storage import CheckpointStore, open_checkpoint_store
+from spry.runtime.checkpoints.storage import CheckpointStore, absolute, open_checkpoint_store
 
 __all__ = ["METADATA", "CheckpointMetadata", "OperatorInfo", "find_checkpoint", "load_metadata", "older_checkpoints"]
 
@@ -158,7 +158,7 @@ def load_metadata(directory: str) -> CheckpointMetadata:
 
 def find_checkpoint(path: str) -> str:
     """The directory of the checkpoint that a path means: itself, that of its metadata, or the newest of a job's."""
-    given = path.rstrip("/")
+    given = absolute(path).rstrip("/")
     if given.rpartition("/")[2] == METADATA:
         given = given.rpartition("/")[0] or "/"
     store = open_checkpoint_store(given)

@@ -261,12 +261,14 @@ class SnapshotTaker:
                 if number.isdigit() and int(number) in ids:
                     found.unlink(missing_ok=True)
 
-    def close(self) -> None:
-        """The slot is over."""
+    def close(self, for_good: bool = True) -> None:
+        """The slot is over, and the job, too, if it is for good."""
         for checkpoint_id in list(self._pending):
             self.abort(checkpoint_id)
         if self._threads is not None:
             self._threads.shutdown(wait=True, cancel_futures=True)
+        if for_good and self._local is not None:
+            shutil.rmtree(self._local, ignore_errors=True)
 
     # States in memory
 
@@ -367,13 +369,12 @@ class SnapshotTaker:
             "groups": [operator.key_groups.start, operator.key_groups.stop],
             "states": [meta.to_json() for meta in database.metas()],
         }
-        prefix = f"{operator.uid}-{operator.subtask}-{database.name or 'main'}-{database.database_id}"
 
         def copy() -> list[FileHandle]:
             try:
                 files = []
                 for path in sorted(snapshot.iterdir()):
-                    files.append(self._copy_file(request, store, path, prefix))
+                    files.append(self._copy_file(request, store, path, database))
                 size = sum(size for _, _, size in files)
                 return [FileHandle(((operator.uid, operator.subtask),), size, database={**description, "files": files})]
             finally:
@@ -382,16 +383,16 @@ class SnapshotTaker:
         return self._in_thread(copy)
 
     def _copy_file(
-        self, request: CheckpointRequest, store: CheckpointStore, path: Path, prefix: str
+        self, request: CheckpointRequest, store: CheckpointStore, path: Path, database: Any
     ) -> tuple[str, str, int]:
         """Copy a file of a database, unless an earlier checkpoint has done so; its name, where it is, and its size."""
         size = path.stat().st_size
         if request.shared is not None and path.suffix == ".sst":
-            target = f"{request.shared}/{prefix}-{path.name}"
+            target = f"{request.shared}/{database.unique_name(path.name)}"
             if target not in request.known_files:
                 store.upload(path, target)
         else:
-            target = f"{prefix}-{self._attempt}-{path.name}"
+            target = f"{self._name()}-{path.name}"
             store.upload(path, target)
         return path.name, target, size
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, BinaryIO, cast
 
 from spry.common.errors import CheckpointError
 
-__all__ = ["CheckpointStore", "open_checkpoint_store"]
+__all__ = ["CheckpointStore", "absolute", "open_checkpoint_store"]
 
 
 class CheckpointStore(ABC):
@@ -26,7 +27,7 @@ class CheckpointStore(ABC):
 
     @abstractmethod
     def upload(self, local: Path, name: str) -> None:
-        """Copy a local file."""
+        """Copy a local file, whole or not at all."""
 
     @abstractmethod
     def open(self, name: str) -> BinaryIO:
@@ -83,10 +84,18 @@ class _LocalStore(CheckpointStore):
     def upload(self, local: Path, name: str) -> None:
         target = self._path / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        with open(local, "rb") as source, open(target, "wb") as file:
-            shutil.copyfileobj(source, file, 1 << 20)
-            file.flush()
-            os.fsync(file.fileno())
+        # Somebody whose checkpoint was given up may still be copying the same file: neither sees the other's half.
+        beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.inprogress")
+        try:
+            with open(local, "rb") as source, open(beside, "wb") as file:
+                shutil.copyfileobj(source, file, 1 << 20)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                beside.unlink()
+            raise
 
     def open(self, name: str) -> BinaryIO:
         return open(self._path / name, "rb")
@@ -167,6 +176,11 @@ class _RemoteStore(CheckpointStore):
     def remove(self, name: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             self._fs.rm(self._full(name), recursive=True)
+
+
+def absolute(url: str) -> str:
+    """A path on this machine as it is for processes that are in other directories; URLs as they are."""
+    return url if ":/" in url else os.path.abspath(os.path.expanduser(url))
 
 
 def open_checkpoint_store(url: str) -> CheckpointStore:

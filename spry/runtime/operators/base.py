@@ -50,6 +50,8 @@ class Operator(ABC):
     """
 
     takes_batches = False
+    must_snapshot = False
+    """If a snapshot of it fails, so does the job: something has been given away that would be lost otherwise."""
     output: Output
 
     def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
@@ -135,6 +137,8 @@ _MODULES = {
     "SourceFunctionOperator": "source_function",
     "SinkFunctionOperator": "sinks",
     "SinkOperator": "sinks",
+    "GlobalSinkOperator": "sinks",
+    "GlobalCommitterOperator": "sinks",
     "PrintOperator": "sinks",
     "CollectOperator": "sinks",
     "WindowOperator": "window",

@@ -37,11 +37,14 @@ class RunningReduceOperator(FunctionOperator):
     def generate(self, g: CodeWriter, value: str, timestamp: str | None, emit: Emit) -> None:
         assert self.key is not None
         key, reduced = g.fresh("k"), g.fresh("v")
-        table = g.bind(self._table, "state")
+        table = g.bind(getattr(self._table, "hot", self._table), "state")
         g.line(f"{key} = {g.call(self.key.call, value, 'key')}")
         if self.rich:
             g.line(f"{g.bind(self.context.key_context, 'keyed')}.key = {key}")
-        with g.block(f"if {key} in {table}:"):
+        # A table on disk has the values that are in use in a dict, and loads the others into it.
+        load = getattr(self._table, "load", None)
+        there = f"{key} in {table}" if load is None else f"{key} in {table} or {g.bind(load, 'load')}({key})"
+        with g.block(f"if {there}:"):
             g.line(f"{reduced} = {g.bind(self.call, 'reduce')}({table}[{key}], {value})")
             if self._enforce is not None:
                 g.line(f"{reduced} = {g.bind(self._enforce, 'enforce')}({reduced})")

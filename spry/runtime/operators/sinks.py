@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from spry.common.elements import NO_TIMESTAMP
@@ -13,11 +14,13 @@ from spry.common.sink import (
     CommitterInitContext,
     CommittingSinkWriter,
     SinkWriter,
+    StatefulSinkWriter,
     TwoPhaseCommittingSink,
     WriterContext,
     WriterInitContext,
 )
 from spry.runtime.blocks import detach
+from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
 from spry.runtime.codegen import CodeWriter
 from spry.runtime.context import SubtaskContext
 from spry.runtime.operators.base import Emit, Operator
@@ -26,12 +29,18 @@ from spry.runtime.operators.printing import formatter
 
 __all__ = [
     "RunningCollectOperator",
+    "RunningGlobalCommitterOperator",
+    "RunningGlobalSinkOperator",
     "RunningPrintOperator",
     "RunningSinkFunctionOperator",
     "RunningSinkOperator",
 ]
 
-_COMMIT_TRIES = 10
+_COMMIT_PAUSES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.0, 1.0)
+"""Seconds before each try."""
+_COMMITTABLES, _WRITER = "spry-committables", "spry-writer"
+"""Names of states."""
+_ONLY_CHECKPOINT = 1
 
 
 class RunningSinkFunctionOperator(FunctionOperator):
@@ -62,11 +71,17 @@ class RunningSinkFunctionOperator(FunctionOperator):
         finisher = getattr(self.function, "finish", None)
         if finisher is not None and self.rich:
             finisher()
+        waits = self.rich and hasattr(self.function, "notify_checkpoint_complete")
+        if waits and not self.context.services.job.checkpointing:
+            # What waits for a checkpoint to be complete need not wait any more.
+            self.snapshot_state(StateSnapshotContext(_ONLY_CHECKPOINT, self.context.services.clock()))
+            self.notify_checkpoint_complete(_ONLY_CHECKPOINT)
 
 
 class _InitContext(WriterInitContext):
-    def __init__(self, context: SubtaskContext) -> None:
+    def __init__(self, context: SubtaskContext, restored_checkpoint_id: int | None) -> None:
         self._context = context
+        self._restored_checkpoint_id = restored_checkpoint_id
 
     def get_subtask_id(self) -> int:
         return self._context.subtask
@@ -84,11 +99,19 @@ class _InitContext(WriterInitContext):
         return self._context.get_metrics_group()
 
     def get_restored_checkpoint_id(self) -> int | None:
-        return None
+        return self._restored_checkpoint_id
+
+    def current_processing_time(self) -> int:
+        return self._context.services.clock()
 
 
 class RunningSinkOperator(Operator):
-    """A sink's writer, and its committer if it has transactions."""
+    """A sink's writer, and its committer if it has transactions.
+
+    Committables wait for the checkpoint that they are in, and are part of every later one until they are committed.
+    """
+
+    must_snapshot = True
 
     def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
         super().__init__(plan, context)
@@ -97,11 +120,35 @@ class RunningSinkOperator(Operator):
         self._ctx = WriterContext()
         self._writer: SinkWriter[Any] | None = None
         self._committer: Committer[Any] | None = None
+        self._waiting: list[tuple[int, Any]] = []
+        """Committables, each with its checkpoint."""
+        self._last: list[Any] = []
+        """Committables of the end of the input, for the next checkpoint."""
+        self._ended = False
+        self._writer_states: list[Any] = []
+        self._restored_checkpoint_id: int | None = None
+
+    def initialize_state(self, context: StateInitializationContext) -> None:
+        self._restored_checkpoint_id = context.get_restored_checkpoint_id()
+        self._writer_states = context.list_state(_WRITER)
+        self._waiting = context.list_state(_COMMITTABLES)
 
     def open(self) -> None:
-        self._writer = self._sink.create_writer(_InitContext(self.context))
+        self._open_committer()
+        context = _InitContext(self.context, self._restored_checkpoint_id)
+        states, self._writer_states = self._writer_states, []
+        self._writer = self._sink.restore_writer(context, states) if states else self._sink.create_writer(context)
+
+    def _open_committer(self) -> None:
         if isinstance(self._sink, TwoPhaseCommittingSink):
-            self._committer = self._sink.create_committer(CommitterInitContext(self.context.get_job_id()))
+            self._committer = self._sink.create_committer(
+                CommitterInitContext(self.context.get_job_id(), self._restored_checkpoint_id)
+            )
+            self._settle_all(recovered=True)
+
+    @property
+    def _has_transactions(self) -> bool:
+        return self._committer is not None
 
     def generate(self, g: CodeWriter, value: str, timestamp: str | None, emit: Emit) -> None:
         assert self._writer is not None, "a chain is compiled after its operators are open"
@@ -117,31 +164,60 @@ class RunningSinkOperator(Operator):
         self._writer.write_watermark(timestamp)
         self.output.emit_watermark(timestamp)
 
+    def on_processing_time(self, now: int) -> None:
+        if self._writer is not None and not self._ended:
+            self._writer.on_processing_time(now)
+
+    def next_timer(self) -> int | None:
+        return self._writer.next_timer() if self._writer is not None and not self._ended else None
+
     def end_epoch(self) -> None:
         """Without transactions, what was written in an epoch is visible at its end."""
-        if self._writer is not None and self._committer is None:
+        if self._writer is not None and not self._has_transactions and not self._ended:
             self._writer.flush(False)
 
+    def snapshot_state(self, context: StateSnapshotContext) -> None:
+        assert self._writer is not None
+        prepared, self._last = self._last, []
+        if not self._ended:
+            self._writer.flush(False)
+            prepared = self._prepare()
+        if isinstance(self._writer, StatefulSinkWriter):
+            context.put_list_state(_WRITER, self._writer.snapshot_state(context.checkpoint_id))
+        if self._has_transactions:
+            self._waiting += [(context.checkpoint_id, committable) for committable in prepared]
+            context.put_list_state(_COMMITTABLES, list(self._waiting))
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        due = [committable for checkpoint, committable in self._waiting if checkpoint <= checkpoint_id]
+        self._settle(due)
+        self._waiting = [waiting for waiting in self._waiting if waiting[0] > checkpoint_id]
+
     def finish(self) -> None:
-        """The input has ended and nothing can be lost any more: flush, and commit what is prepared."""
+        """The input has ended: flush. What is prepared waits for the last checkpoint, if there is one."""
+        prepared = self._end()
+        if self.context.services.job.checkpointing:
+            self._last = prepared
+        else:
+            self._settle(prepared)
+
+    def _end(self) -> list[Any]:
         assert self._writer is not None
         self._writer.flush(True)
-        if self._committer is not None and isinstance(self._writer, CommittingSinkWriter):
-            self._commit(self._committer, self._writer.prepare_commit())
+        self._ended = True
+        return self._prepare()
 
-    def _commit(self, committer: Committer[Any], committables: list[Any]) -> None:
-        requests = [CommitRequest(committable) for committable in committables]
-        for retries in range(_COMMIT_TRIES):
-            if not requests:
-                return
-            committer.commit(requests)
-            requests = [
-                CommitRequest(request.get_committable(), retries + 1)
-                for request in requests
-                if request.outcome == "retry"
-            ]
-        if requests:
-            raise RuntimeError(f"{len(requests)} transaction(s) could not be committed in {_COMMIT_TRIES} tries")
+    def _prepare(self) -> list[Any]:
+        return self._writer.prepare_commit() if isinstance(self._writer, CommittingSinkWriter) else []
+
+    def _settle_all(self, recovered: bool) -> None:
+        waiting, self._waiting = self._waiting, []
+        self._settle([committable for _, committable in waiting], recovered)
+
+    def _settle(self, committables: list[Any], recovered: bool = False) -> None:
+        """Commit what is in a complete checkpoint."""
+        if self._committer is not None:
+            _commit(self, self._committer, [CommitRequest(committable, 0, recovered) for committable in committables])
 
     def close(self) -> None:
         try:
@@ -150,6 +226,122 @@ class RunningSinkOperator(Operator):
         finally:
             if self._committer is not None:
                 self._committer.close()
+
+
+def _commit(operator: Operator, committer: Committer[Any], requests: list[CommitRequest[Any]]) -> None:
+    """Commit, and try again what the committer wants to be tried again."""
+    for retries, pause in enumerate(_COMMIT_PAUSES, 1):
+        if not requests:
+            return
+        time.sleep(pause)
+        committer.commit(requests)
+        operator.context.services.warnings += [
+            f"operator '{operator.plan.name}': {request.get_committable()!r} was not committed: {request.failure}"
+            for request in requests
+            if request.failure is not None
+        ]
+        requests = [
+            CommitRequest(request.get_committable(), retries, request.is_recovered())
+            for request in requests
+            if request.outcome == "retry"
+        ]
+    if requests:
+        raise RuntimeError(f"{len(requests)} transaction(s) could not be committed in {len(_COMMIT_PAUSES)} tries")
+
+
+class RunningGlobalSinkOperator(RunningSinkOperator):
+    """A sink's writer whose committables are committed by another operator: it is sent them when that may be done.
+
+    At the end of the input it is sent them before: later, nothing can be sent any more.
+    """
+
+    @property
+    def _has_transactions(self) -> bool:
+        return True
+
+    def _open_committer(self) -> None:
+        pass
+
+    def resume(self) -> None:
+        """The first epoch after a restore."""
+        self._settle_all(recovered=True)
+
+    def _settle(self, committables: list[Any], recovered: bool = False) -> None:
+        self._send(committables, True, recovered)
+
+    def finish(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        self._send([*(committable for _, committable in waiting), *self._end()], False, False)
+
+    def _send(self, committables: list[Any], complete: bool, recovered: bool) -> None:
+        if committables:
+            self.output.emit([(complete, recovered, committable) for committable in committables], None)
+
+
+class RunningGlobalCommitterOperator(Operator):
+    """Commits what the writers send: at the end of the epoch, or with the next checkpoint after it."""
+
+    takes_batches = True
+
+    def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
+        super().__init__(plan, context)
+        sink = plan.description.sink  # type: ignore[attr-defined]
+        self._sink = context.services.own(sink, sink)
+        self._committer: Committer[Any] | None = None
+        self._ready: list[CommitRequest[Any]] = []
+        self._last: list[Any] = []
+        """Committables for the next checkpoint."""
+        self._waiting: list[tuple[int, Any]] = []
+        """Committables, each with its checkpoint."""
+        self._restored_checkpoint_id: int | None = None
+
+    def initialize_state(self, context: StateInitializationContext) -> None:
+        self._restored_checkpoint_id = context.get_restored_checkpoint_id()
+        self._waiting = context.list_state(_COMMITTABLES)
+
+    def open(self) -> None:
+        self._committer = self._sink.create_global_committer(
+            CommitterInitContext(self.context.get_job_id(), self._restored_checkpoint_id)
+        )
+        waiting, self._waiting = self._waiting, []
+        self._ready = [CommitRequest(committable, 0, True) for _, committable in waiting]
+        self._commit_ready()
+
+    def process_batch(self, values: Sequence[Any], timestamps: Sequence[int] | None) -> None:
+        for complete, recovered, committable in values:
+            if complete:
+                self._ready.append(CommitRequest(committable, 0, recovered))
+            else:
+                self._last.append(committable)
+
+    def end_epoch(self) -> None:
+        self._commit_ready()
+
+    def snapshot_state(self, context: StateSnapshotContext) -> None:
+        self._commit_ready()
+        self._waiting += [(context.checkpoint_id, committable) for committable in self._last]
+        self._last = []
+        context.put_list_state(_COMMITTABLES, list(self._waiting))
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        self._ready += [CommitRequest(committable) for at, committable in self._waiting if at <= checkpoint_id]
+        self._waiting = [waiting for waiting in self._waiting if waiting[0] > checkpoint_id]
+        self._commit_ready()
+
+    def finish(self) -> None:
+        if not self.context.services.job.checkpointing:
+            self._ready += [CommitRequest(committable) for committable in self._last]
+            self._last = []
+        self._commit_ready()
+
+    def _commit_ready(self) -> None:
+        assert self._committer is not None
+        ready, self._ready = self._ready, []
+        _commit(self, self._committer, ready)
+
+    def close(self) -> None:
+        if self._committer is not None:
+            self._committer.close()
 
 
 class RunningPrintOperator(Operator):

@@ -15,6 +15,7 @@ from spry.common.window_assigners import (
     TumblingProcessingTimeWindows,
 )
 from spry.runtime.context import SubtaskContext
+from spry.runtime.state.backends import uses_rocksdb
 from spry.runtime.windows.aligned import RunningAlignedWindowOperator
 from spry.runtime.windows.base import RunningWindowBase
 from spry.runtime.windows.fold import create_fold
@@ -45,12 +46,15 @@ def create(plan: OperatorPlan, context: SubtaskContext) -> RunningWindowBase:
     assert isinstance(description, WindowOperator)
     assigner, trigger = type(description.assigner), type(description.trigger)
     if description.evictor is None:
-        if _SESSIONS.get(assigner) is trigger:
+        # The quickest keep windows in memory, which has to do for panes: of these there are few.
+        in_memory = context.batch or not uses_rocksdb(context.services.job.configuration)
+        if _SESSIONS.get(assigner) is trigger and in_memory:
             return RunningSessionWindowOperator(plan, context)
         if _ALIGNED.get(assigner) is trigger:
             if shares_panes(description):
                 return RunningPaneWindowOperator(plan, context)
-            return RunningAlignedWindowOperator(plan, context)
+            if in_memory:
+                return RunningAlignedWindowOperator(plan, context)
     return RunningGeneralWindowOperator(plan, context)
 
 

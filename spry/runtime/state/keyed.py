@@ -29,6 +29,7 @@ from spry.common.state import (
 )
 from spry.runtime.blocks import detach
 from spry.runtime.clock import Clock
+from spry.runtime.state.latency import LatencyTracking
 from spry.runtime.state.meta import StateKind, StateMeta, type_text
 from spry.runtime.state.schema import adapt_rows
 from spry.runtime.state.ttl import Ttl
@@ -63,21 +64,30 @@ class TableState(State):
 
 
 class ValueStateOfTable(TableState, ValueState[Any]):
-    __slots__ = ("_default",)
-
-    def __init__(self, table: Table, current: KeyContext, default: Any = None) -> None:
-        super().__init__(table, current)
-        self._default = default
+    __slots__ = ()
 
     def value(self) -> Any:
-        found = self._table.get(self._current.key)
-        return found if found is not None or self._default is None else detach(self._default)
+        return self._table.get(self._current.key)
 
     def update(self, value: Any) -> None:
         if value is None:
             self._table.pop(self._current.key, None)
         else:
             self._table[self._current.key] = value
+
+
+class ValueStateWithDefault(ValueStateOfTable):
+    """A value state that gives something for keys that nothing was written for."""
+
+    __slots__ = ("_default",)
+
+    def __init__(self, table: Table, current: KeyContext, default: Any) -> None:
+        super().__init__(table, current)
+        self._default = default
+
+    def value(self) -> Any:
+        found = self._table.get(self._current.key)
+        return found if found is not None else detach(self._default)
 
 
 class ListStateOfTable(TableState, ListState[Any]):
@@ -122,7 +132,8 @@ class MapStateOfTable(TableState, MapState[Any, Any]):
         self._table.setdefault(self._current.key, {})[key] = value
 
     def put_all(self, dict_value: dict[Any, Any]) -> None:
-        self._table.setdefault(self._current.key, {}).update(dict_value)
+        if dict_value:
+            self._table.setdefault(self._current.key, {}).update(dict_value)
 
     def remove(self, key: Any) -> None:
         current = self._map()
@@ -217,6 +228,8 @@ class KeyedStateBackend(ABC):
         self._restored: dict[str, StateMeta] = {}
         self._states: dict[str, tuple[type[StateDescriptor], Any]] = {}
         self._ttls: dict[str, Ttl] = {}
+        self.latency: LatencyTracking | None = None
+        """Measures how long accesses to states take, if that is wanted."""
         self.queryable: dict[str, str] = {}
         """What a state is called in queries -> the state's name."""
 
@@ -248,6 +261,8 @@ class KeyedStateBackend(ABC):
             )
         if state is None:
             state = self._create(descriptor)
+            if self.latency is not None:
+                state = self.latency.track(name, state)
             self._states[name] = (kind, state)
         return state
 
@@ -262,11 +277,7 @@ class KeyedStateBackend(ABC):
             self.queryable[descriptor.queryable_state_name] = name
         if ttl is not None:
             self._ttls[name] = ttl
-            table = self.table(name)
-            if ttl.cleans_incrementally:
-                ttl.attach(table)
-                if ttl.cleans_for_every_record:
-                    self.cleaners.append(ttl.clean)
+            self.clean_up(ttl, name)
             return self.create_ttl_state(descriptor, kind, ttl)
         return self.create_state(descriptor, kind)
 
@@ -274,7 +285,10 @@ class KeyedStateBackend(ABC):
         """The state object for a descriptor without time to live."""
         table, current = self.table(descriptor.name), self.current
         if isinstance(descriptor, ValueStateDescriptor):
-            return ValueStateOfTable(table, current, descriptor.get_default_value())
+            default = descriptor.get_default_value()
+            return (
+                ValueStateOfTable(table, current) if default is None else ValueStateWithDefault(table, current, default)
+            )
         if isinstance(descriptor, ListStateDescriptor):
             return ListStateOfTable(table, current)
         if isinstance(descriptor, MapStateDescriptor):
@@ -283,6 +297,13 @@ class KeyedStateBackend(ABC):
             return ReducingStateOfTable(table, current, _reduce_call(descriptor.reduce_function))
         assert isinstance(descriptor, AggregatingStateDescriptor)
         return AggregatingStateOfTable(table, current, descriptor.agg_function)
+
+    def clean_up(self, ttl: Ttl, name: str) -> None:
+        """See to it that what has expired goes, also if nobody meets it."""
+        if ttl.cleans_incrementally:
+            ttl.attach(self.table(name))
+            if ttl.cleans_for_every_record:
+                self.cleaners.append(ttl.clean)
 
     def create_ttl_state(self, descriptor: StateDescriptor, kind: StateKind, ttl: Ttl) -> Any:
         """The state object for a descriptor with time to live."""

@@ -21,7 +21,7 @@ from spry.common.typeinfo import RowTypeInfo
 from spry.common.types import Row, make_row, share_names
 from spry.runtime.state.meta import StateKind
 
-__all__ = ["StateEncoder", "adapt_rows", "check_classes", "decode_state"]
+__all__ = ["StateEncoder", "adapt_rows", "check_classes", "decode_shown", "decode_state"]
 
 Classes = dict[str, dict[str, str]]
 """A class's module and name -> its fields, with their annotations."""
@@ -251,3 +251,70 @@ def _is_class(text: Any) -> bool:
 
 def _shown(text: Any) -> str:
     return f"Row of {', '.join(text['row'])}" if isinstance(text, dict) else str(text)
+
+
+# For people
+
+
+class _Shown:
+    """Stands for an object whose class is not there."""
+
+    _shown_class = "?"
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = object.__new__(cls)
+        made.__dict__["_shown"] = args
+        return made
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    def __setstate__(self, state: Any) -> None:
+        self.__dict__["_shown"] = (state,)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        held = self.__dict__
+        fields = [f"{name}={value!r}" for name, value in held.items() if name != "_shown"]
+        return f"{self._shown_class}({', '.join([*map(repr, held.get('_shown', ())), *fields])})"
+
+
+def _stand_in(module: str, name: str) -> type:
+    return type(name.rpartition(".")[2], (_Shown,), {"_shown_class": name})
+
+
+def _show_named_tuple(cls: Any, names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    if not issubclass(cls, _Shown):
+        return _named_tuple(cls, names, values)
+    made = _blank(cls)
+    made.__dict__.update(zip(names, values, strict=True))
+    return made
+
+
+def _show_fill(value: Any, state: tuple[tuple[str, ...], tuple[Any, ...], dict[str, Any] | None]) -> None:
+    if not isinstance(value, _Shown):
+        _fill(value, state)
+        return
+    value.__dict__.update(zip(state[0], state[1], strict=True))
+    value.__dict__.update(state[2] or {})
+
+
+class _ShowingUnpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if module == __name__ and name in ("_blank", "_fill", "_named_tuple"):
+            return {"_blank": _blank, "_fill": _show_fill, "_named_tuple": _show_named_tuple}[name]
+        if module.partition(".")[0] in _SAFE_MODULES:
+            return super().find_class(module, name)
+        return _stand_in(module, name)
+
+
+_SAFE_MODULES = frozenset(
+    {"spry", "builtins", "collections", "datetime", "decimal", "array", "copyreg", "uuid", "fractions", "enum"}
+)
+
+
+def decode_shown(payload: bytes) -> Any:
+    """State for people to read: objects of the program's own classes are shown by their fields."""
+    return _ShowingUnpickler(io.BytesIO(payload)).load()

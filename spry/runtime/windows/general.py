@@ -14,10 +14,11 @@ from spry.common.state import StateDescriptor
 from spry.common.triggers import Trigger, TriggerResult
 from spry.common.window_assigners import WindowAssigner
 from spry.runtime.blocks import detach
-from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
+from spry.runtime.checkpoints.context import CONTENTS, StateInitializationContext, StateSnapshotContext
 from spry.runtime.context import SubtaskContext
 from spry.runtime.failures import OperatorFailure, cut_repr, explain
-from spry.runtime.state.keyed import KeyContext
+from spry.runtime.state.backends import uses_rocksdb
+from spry.runtime.state.keyed import KeyContext, Table
 from spry.runtime.timers import TimerQueue, drain
 from spry.runtime.windows.base import MERGING_WINDOWS, WINDOWS, RunningWindowBase
 from spry.runtime.windows.fold import create_fold
@@ -94,8 +95,11 @@ class RunningGeneralWindowOperator(RunningWindowBase):
         self._evicted_fold = create_fold(description.aggregation, description.row_type)
         self._assigner_context = _AssignerContext(context)
         self._trigger_context = _TriggerContext(self)
-        self._contents: dict[tuple[Any, Any], Any] = {}
+        self._on_disk = uses_rocksdb(context.services.job.configuration) and not context.batch
+        self._contents: Table = {}
         """(key, state window) -> contents; a state window is the window itself unless windows merge."""
+        if self._on_disk:
+            self._contents = context.create_keyed_backend(KeyContext(), CONTENTS, namespaced=True).table(WINDOWS)
         self._sets: dict[Any, MergingWindowSet] = {}
         self.event_timers = TimerQueue()
         self.processing_timers = TimerQueue()
@@ -103,7 +107,8 @@ class RunningGeneralWindowOperator(RunningWindowBase):
     # Checkpoints
 
     def snapshot_windows(self, context: StateSnapshotContext) -> bool:
-        context.put_keyed(WINDOWS, self._contents.items, len(self._contents), namespaced=True)
+        if not self._on_disk:
+            context.put_keyed(WINDOWS, self._contents.items, len(self._contents), namespaced=True)
         if self.merging:
             context.put_keyed(
                 MERGING_WINDOWS,
@@ -253,7 +258,9 @@ class RunningGeneralWindowOperator(RunningWindowBase):
         elif elements:
             self._fire_folded(key, window, elements)
         evictor.evict_after(kept, len(kept), window, self._trigger_context)
-        if not kept:
+        if kept:
+            self._contents[place] = kept  # It has been changed in place.
+        else:
             del self._contents[place]
 
     def _fire_folded(self, key: Any, window: Any, elements: list[Any]) -> None:

@@ -1,0 +1,145 @@
+"""The job endpoint: how other processes of the same user reach the jobs of this one (``spry.common.job_registry``)."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import pickle
+import secrets
+import socket
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any, Protocol
+
+import cloudpickle
+
+from spry.common.completable_future import CompletableFuture
+from spry.common.errors import ExecutionError
+from spry.common.job_client import JobClient
+from spry.common.job_registry import RunningJob, run_directory
+from spry.common.state_choices import SavepointFormatType
+
+__all__ = ["JobEndpoint", "endpoint"]
+
+_LONGEST_SOCKET_PATH = 100
+
+
+class _Ended(Protocol):
+    def add_done_callback(self, callback: Any) -> None: ...
+
+
+class JobEndpoint:
+    """Listens for requests about the jobs of this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._jobs: dict[str, JobClient] = {}
+        self._path: str | None = None
+        self._pid = os.getpid()
+
+    def register(self, client: JobClient, name: str, ended: _Ended) -> None:
+        """A job has started. Where no file can be left, it just cannot be reached."""
+        job_id = str(client.get_job_id())
+        directory = run_directory()
+        try:
+            directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with self._lock:
+                self._jobs[job_id] = client
+                if self._path is None:
+                    self._path = self._listen(directory)
+            file = directory / f"{job_id}.json"
+            beside = directory / f".{job_id}.{os.getpid()}"
+            beside.write_text(RunningJob(job_id, name, os.getpid(), self._path, time.time()).to_json())
+            beside.replace(file)
+        except OSError:
+            return
+
+        def forget(_: object) -> None:
+            self._jobs.pop(job_id, None)
+            with contextlib.suppress(OSError):
+                file.unlink()
+            if not self._jobs and self._path is not None:
+                with contextlib.suppress(OSError):
+                    os.unlink(self._path)
+                self._path = None
+
+        ended.add_done_callback(forget)
+
+    def _listen(self, directory: Path) -> str:
+        name = f"{os.getpid()}-{secrets.token_hex(3)}.sock"
+        path = str(directory / name)
+        if len(path) > _LONGEST_SOCKET_PATH:
+            path = os.path.join(tempfile.mkdtemp(prefix="spry-"), name)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(path)
+        os.chmod(path, 0o600)
+        listener.listen(16)
+        threading.Thread(target=self._accept, args=(listener, path), name="job endpoint", daemon=True).start()
+        return path
+
+    def _accept(self, listener: socket.socket, path: str) -> None:
+        listener.settimeout(1.0)
+        while self._path in (None, path) or os.path.exists(path):
+            try:
+                line, _ = listener.accept()
+            except TimeoutError:
+                if self._path != path and not os.path.exists(path):
+                    break
+                continue
+            except OSError:
+                break
+            line.settimeout(None)
+            threading.Thread(target=self._serve, args=(line,), name="job endpoint", daemon=True).start()
+        listener.close()
+
+    def _serve(self, line: socket.socket) -> None:
+        with line, line.makefile("rwb") as stream:
+            try:
+                answer = {"answer": self._answer(json.loads(stream.readline()))}
+            except Exception as error:
+                answer = {"error": str(error) or type(error).__name__}
+            with contextlib.suppress(OSError):
+                stream.write(json.dumps(answer).encode() + b"\n")
+                stream.flush()
+
+    def _answer(self, request: dict[str, Any]) -> Any:
+        client = self._jobs.get(request["job"])
+        if client is None:
+            raise ExecutionError("the job has ended")
+        kind = request["do"]
+        if kind == "status":
+            metrics = client.get_metrics()
+            return {
+                "status": client.get_job_status().result().name,
+                "checkpoint": metrics.get("job.checkpoints.last.path"),
+            }
+        if kind == "cancel":
+            client.cancel().result()
+            return None
+        if kind == "savepoint":
+            return client.trigger_savepoint(request["directory"], _format(request)).result()
+        if kind == "stop":
+            return client.stop_with_savepoint(request["drain"], request["directory"], _format(request)).result()
+        if kind == "query":
+            key = pickle.loads(base64.b64decode(request["key"]))
+            value: CompletableFuture[Any] = client.query_state(request["name"], key)
+            return base64.b64encode(cloudpickle.dumps(value.result())).decode()
+        raise ExecutionError(f"'{kind}' is nothing that can be asked")
+
+
+def _format(request: dict[str, Any]) -> SavepointFormatType:
+    return SavepointFormatType.NATIVE if request.get("native") else SavepointFormatType.CANONICAL
+
+
+_ENDPOINT: list[JobEndpoint] = []
+
+
+def endpoint() -> JobEndpoint:
+    """The endpoint of this process."""
+    if not _ENDPOINT or _ENDPOINT[0]._pid != os.getpid():
+        _ENDPOINT[:] = [JobEndpoint()]
+    return _ENDPOINT[0]
