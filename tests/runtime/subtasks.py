@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -25,10 +26,13 @@ class Subtasks:
         parallelism: int = 1,
         now: int = 0,
         side_outputs: tuple[str, ...] = (),
+        configuration: dict[str, str] | None = None,
     ) -> None:
         self._make, self._key, self._sides = make, key, side_outputs
         self._values: list[Any] = []
         self._side_values: dict[str, list[Any]] = {name: [] for name in side_outputs}
+        self._configuration = configuration or {}
+        self._directory = tempfile.TemporaryDirectory(prefix="spry-test-")
         self._waiting: list[tuple[Any, int]] = []
         self.now = now
         self.checkpoints = 0
@@ -45,6 +49,7 @@ class Subtasks:
                 now=self.now,
                 side_outputs=self._sides,
                 restore=snapshots,
+                configuration=self._configuration,
             )
             for subtask in range(parallelism)
         ]
@@ -82,14 +87,24 @@ class Subtasks:
         for harness in self.harnesses:
             harness.end()
 
-    def restart(self, parallelism: int, make: Callable[[], Any] | None = None) -> None:
-        """Take a checkpoint and go on from it, maybe as another operator."""
+    def restart(
+        self,
+        parallelism: int,
+        make: Callable[[], Any] | None = None,
+        configuration: dict[str, str] | None = None,
+        canonical: bool = False,
+    ) -> None:
+        """Take a checkpoint and go on from it, maybe as another operator or with another configuration."""
         self._flush()
         self.checkpoints += 1
-        snapshots = [harness.snapshot(self.checkpoints) for harness in self.harnesses]
+        directory = f"{self._directory.name}/{self.checkpoints}"
+        snapshots = [
+            harness.snapshot(self.checkpoints, directory=directory, canonical=canonical) for harness in self.harnesses
+        ]
         snapshots = pickle.loads(pickle.dumps(snapshots))
         self.close()
         self._make = make or self._make
+        self._configuration = self._configuration if configuration is None else configuration
         self.harnesses = self._start(parallelism, snapshots)
 
     # Out
@@ -110,6 +125,7 @@ class Subtasks:
     def finished(self) -> list[Any]:
         """Close, and give all that has come out."""
         self.close()
+        self._directory.cleanup()
         return self._values
 
     def side_output(self, name: str) -> list[Any]:

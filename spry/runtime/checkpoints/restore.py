@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spry.common.elements import MIN_TIMESTAMP
-from spry.common.errors import CheckpointError
+from spry.common.errors import CheckpointError, StateMigrationError
 from spry.common.keys import key_group_range
 from spry.common.plan import FileHandle, OperatorSnapshot, RestoreState
 from spry.runtime.checkpoints.container import SnapshotReader, StoredState
@@ -137,7 +137,7 @@ class Restorer:
             entries = reader.entries(state, groups, context.vertex.max_parallelism, place)
             keyed.setdefault(state.meta.name, []).extend(entries)
             return
-        raise CheckpointError(
+        raise StateMigrationError(
             f"{place}: the operator was another kind of operator when the checkpoint was taken: give it another uid"
         )
 

@@ -282,18 +282,28 @@ TTLS = {
     if not (shows and cleanup == "incremental")  # What it removes, and when, is its own affair: it must not be seen.
 }
 keys = st.sampled_from(["a", "b", 1, ("c", 2), None])
+BACKENDS: dict[str, dict[str, str]] = {
+    "hashmap": {"state.backend.type": "hashmap"},
+    "rocksdb": {"state.backend.type": "rocksdb", "spry.state.rocksdb.cache-entries": "3"},
+}
 restarts = st.tuples(st.just("restart"), st.integers(1, 3))
+switches = st.tuples(st.just("switch"), st.integers(1, 3), st.sampled_from(list(BACKENDS)))
 waits = st.tuples(st.just("wait"), st.sampled_from([4, 6, TTL - 1, TTL]))
 
 
-def run(kind: str, config: StateTtlConfig | None, steps: list[Any]) -> None:
+def run(kind: str, config: StateTtlConfig | None, steps: list[Any], backend: str = "hashmap") -> None:
     model = KINDS[kind][0](config)
     incremental = config is not None and config.get_cleanup_strategies().get_incremental_cleanup_strategy() is not None
-    state = Subtasks(lambda: Steps(kind, config), key=lambda step: step[0])
+    state = Subtasks(lambda: Steps(kind, config), key=lambda step: step[0], configuration=BACKENDS[backend])
     expected = []
     for step in steps:
         if step[0] == "restart":
             state.restart(step[1])
+            if backend == "hashmap":
+                model.restart()
+        elif step[0] == "switch":
+            backend = step[2]
+            state.restart(step[1], configuration=BACKENDS[backend], canonical=True)
             model.restart()
         elif step[0] == "wait":
             model.now += step[1]
@@ -335,3 +345,14 @@ def test_state_that_expires(kind: str, config: StateTtlConfig, data: st.DataObje
         config,
         data.draw(st.lists(st.one_of(calls, calls, calls, calls, waits, waits, restarts), min_size=30, max_size=60)),
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ttl_name", [None, "write-hidden-snapshot", "read-shown-none"])
+@pytest.mark.parametrize("kind", list(KINDS))
+@settings(deadline=None, max_examples=4)
+@given(data=st.data())
+def test_state_on_disk_and_from_one_backend_to_the_other(kind: str, ttl_name: str | None, data: st.DataObject) -> None:
+    calls = st.tuples(st.sampled_from(["a", 1, ("b", 2)]), KINDS[kind][1])
+    steps = st.lists(st.one_of(*[calls] * 6, waits, restarts, switches), min_size=30, max_size=60)
+    run(kind, TTLS[ttl_name] if ttl_name is not None else None, data.draw(steps), "rocksdb")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spry.common.errors import JobExecutionError
 from spry.datastream import CheckpointedFunction, KeyedProcessFunction, MapFunction
 from spry.datastream.state import ListStateDescriptor, MapStateDescriptor
 from spry.datastream.window import (
@@ -30,6 +31,10 @@ restarts = st.tuples(st.just("restart"), st.integers(1, 4))
 # Operator state
 
 
+def joined(parts: list[list[Any]]) -> list[Any]:
+    return [element for part in parts for element in part]
+
+
 @given(
     parts=st.lists(st.lists(st.integers(), max_size=6), min_size=1, max_size=5),
     parallelism=st.integers(1, 7),
@@ -37,7 +42,7 @@ restarts = st.tuples(st.just("restart"), st.integers(1, 4))
 def test_a_share_is_even_and_nothing_is_lost(parts: list[list[int]], parallelism: int) -> None:
     given = {index: part for index, part in enumerate(parts) if part}
     shares = [share_of(given, len(parts), subtask, parallelism) for subtask in range(parallelism)]
-    assert sum(shares, []) == sum(parts, [])
+    assert joined(shares) == joined(parts)
     if parallelism == len(parts):
         assert shares == parts
     else:
@@ -121,8 +126,7 @@ def test_operator_state(steps: list[Any]) -> None:
             ]
             parts = dict(enumerate(split))
             split = [list(share_of(parts, before, subtask, parallelism)) for subtask in range(parallelism)]
-            union = [sum(union, [])] * parallelism
-            union = [part[:] for part in union]
+            union = [joined(union) for _ in range(parallelism)]
             if sum(map(len, union)) > 500:
                 break
         for subtask, harness in enumerate(harnesses):
@@ -149,10 +153,7 @@ class Timers(KeyedProcessFunction):
 times = st.integers(0, 60)
 timers = st.tuples(
     st.sampled_from(["a", "b", 1, ("c", 2), None]),
-    st.sampled_from(
-        ["register_event_time", "register_processing_time", "register_event_time", "delete_event_time"]
-        + ["delete_processing_time"]
-    ),
+    st.sampled_from(["register_event_time", "register_processing_time", "delete_event_time", "delete_processing_time"]),
     times,
 )
 
@@ -246,15 +247,28 @@ WINDOWS: dict[str, list[Any]] = {
 }
 
 
-def windows_of(descriptions: list[Any], stream: list[Any], restarting: bool) -> tuple[list[Any], list[Any]]:
+def windows_of(
+    descriptions: list[Any], stream: list[Any], restarting: bool, backends: tuple[str, ...] = ("hashmap",)
+) -> tuple[list[Any], list[Any]]:
     """What windows give, and what is too late for them; with restarts they become one operator after the other."""
-    subtasks = Subtasks(lambda: descriptions[0], key=lambda element: element[0], side_outputs=(LATE,))
+    configurations = [{"state.backend.type": backend} for backend in backends]
+    subtasks = Subtasks(
+        lambda: descriptions[0],
+        key=lambda element: element[0],
+        side_outputs=(LATE,),
+        configuration=configurations[0],
+    )
     reached = -1000
     for step in [*stream, ("watermark", 1000)]:
         if step[0] == "restart":
             if restarting:
                 number = subtasks.checkpoints + 1
-                subtasks.restart(step[1], lambda number=number: descriptions[number % len(descriptions)])
+                subtasks.restart(
+                    step[1],
+                    lambda number=number: descriptions[number % len(descriptions)],
+                    configurations[number % len(backends)],
+                    canonical=len(backends) > 1,
+                )
         elif step[0] == "watermark":
             reached = max(reached, step[1])
             subtasks.watermark(reached)
@@ -264,11 +278,21 @@ def windows_of(descriptions: list[Any], stream: list[Any], restarting: bool) -> 
 
 
 @pytest.mark.parametrize("name", list(WINDOWS))
-@quick
+@settings(deadline=None, max_examples=20)
 @given(stream=streams)
 def test_windows(name: str, stream: list[Any]) -> None:
     descriptions = WINDOWS[name]
     assert windows_of(descriptions, stream, True) == windows_of(descriptions, stream, False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backends", [("rocksdb",), ("hashmap", "rocksdb")], ids="-".join)
+@pytest.mark.parametrize("name", ["tumbling, late", "sliding", "panes, late", "sessions, late", "counting, merging"])
+@settings(deadline=None, max_examples=4)
+@given(stream=streams)
+def test_windows_on_disk(name: str, backends: tuple[str, ...], stream: list[Any]) -> None:
+    descriptions = WINDOWS[name]
+    assert windows_of(descriptions, stream, True, backends) == windows_of(descriptions, stream, False)
 
 
 @quick
@@ -300,3 +324,19 @@ def test_windows_by_the_clock(steps: list[Any]) -> None:
 def test_the_default_trigger_is_none_of_another_name() -> None:
     assert isinstance(SLOW, EventTimeTrigger)
     assert type(SLOW) is not EventTimeTrigger
+
+
+class Clears(Bounds):
+    def clear(self, context: Any) -> None:
+        pass
+
+
+@pytest.mark.parametrize("before", [0, 1])
+def test_windows_of_panes_do_not_become_others_nor_the_other_way_round(before: int) -> None:
+    assigner = SlidingEventTimeWindows(32, 4)
+    forms = [window(assigner, aggregation=Numbers()), window(assigner, Clears(), Numbers())]
+    with OperatorHarness(forms[before], names=["numbers"]) as harness:
+        harness.push(("a", 1), timestamp=5)
+        snapshot = harness.snapshot()
+    with pytest.raises(JobExecutionError, match="operator 'numbers' keeps its windows in another form now"):
+        OperatorHarness(forms[1 - before], names=["numbers"], restore=snapshot)
