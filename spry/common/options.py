@@ -393,7 +393,7 @@ class CheckpointingOptions(OptionGroup):
         .default_value(4096)
         .with_minimum(0)
         .with_fallback_keys("state.storage.fs.write-buffer-size", "state.backend.fs.write-buffer-size")
-        .with_description("How many bytes are collected before they are written to a file of a checkpoint.")
+        .with_description("Accepted; files of checkpoints are written in blocks of 1 MB.")
     )
     LOCAL_BACKUP_DIRS = (
         _key("execution.checkpointing.local-backup.dirs")

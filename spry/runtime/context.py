@@ -196,8 +196,8 @@ class SubtaskContext(RuntimeContext):
         """A place for keyed state of this operator. Those after the first have a name."""
         backend = create_keyed_backend(self.services, current, self.vertex.max_parallelism, name, namespaced)
         backend.operator = self.operator.name
-        backend.expires = not self.batch
         backend.latency = self._latency
+        backend.expires = not self.batch
         self.keyed_backends.append(backend)
         return backend
 

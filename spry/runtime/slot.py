@@ -20,7 +20,7 @@ import cloudpickle
 from spry.common.configuration import Configuration
 from spry.common.errors import FailureInfo
 from spry.common.keys import key_group_of, subtask_of_key_group
-from spry.common.options import CheckpointingOptions, StateRecoveryOptions
+from spry.common.options import CheckpointingOptions, StateBackendOptions, StateRecoveryOptions
 from spry.common.plan import (
     CheckpointRequest,
     EdgePlan,
@@ -83,10 +83,12 @@ class Slot:
         self._subtasks: dict[int, Subtask] = {}
         self._delivered: list[tuple[Subtask, Block]] = []
         """Blocks of this slot for this slot, which are taken in next."""
-        self._answers: dict[int, Any] = {}
+        self._answers: dict[int, tuple[bool, bytes]] = {}
         configuration = Configuration.from_dict(job.configuration)
         compress = configuration.get(CheckpointingOptions.SNAPSHOT_COMPRESSION)
-        self._taker = SnapshotTaker(slot, job.attempt, compress, _local_directory(job, configuration, slot))
+        in_background = configuration.get(StateBackendOptions.ASYNC_SNAPSHOTS)
+        local = _local_directory(job, configuration, slot)
+        self._taker = SnapshotTaker(slot, job.attempt, compress, local, in_background)
 
     # Transport (see spry.runtime.writers)
 
@@ -305,15 +307,25 @@ class Slot:
     def _answer(self, queries: tuple[StateQuery, ...]) -> None:
         """Answer those questions whose keys are here."""
         for query in queries:
-            for subtask in self._subtasks.values():
-                vertex = subtask.vertex
-                group = key_group_of(query.key, vertex.max_parallelism)
-                if subtask_of_key_group(group, vertex.max_parallelism, vertex.parallelism) != subtask.index:
+            try:
+                found = self._look_up(query.name, pickle.loads(query.key))
+                if found is not None:
+                    self._answers[query.query_id] = True, cloudpickle.dumps(found[0], 5)
+            except Exception as error:  # Whoever asks something odd learns it; the job goes on.
+                self._answers[query.query_id] = False, f"{type(error).__name__}: {error}".encode()
+
+    def _look_up(self, name: str, key: Any) -> tuple[Any] | None:
+        """The key's value in the state that is called so in queries, None if that is not here."""
+        for subtask in self._subtasks.values():
+            vertex = subtask.vertex
+            for context in subtask.contexts:
+                own = context.keyed_state.queryable.get(name)
+                if own is None:
                     continue
-                for context in subtask.contexts:
-                    name = context.keyed_state.queryable.get(query.name)
-                    if name is not None:
-                        self._answers[query.query_id] = context.keyed_state.lookup(name, query.key)
+                group = key_group_of(key, vertex.max_parallelism)
+                if subtask_of_key_group(group, vertex.max_parallelism, vertex.parallelism) == subtask.index:
+                    return (context.keyed_state.lookup(own, key),)
+        return None
 
     # Report
 

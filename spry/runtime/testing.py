@@ -519,9 +519,9 @@ class SlotCluster:
             slot.source_events[(vertex, subtask)] = said
         return slots
 
-    def close(self) -> list[SlotReport]:
+    def close(self, for_good: bool = True) -> list[SlotReport]:
         """Close every function that is still open."""
-        return [_travelled(slot.close(self.epoch)) for slot in self.slots]
+        return [_travelled(slot.close(self.epoch, for_good)) for slot in self.slots]
 
 
 def _travelled(report: SlotReport) -> SlotReport:

@@ -34,6 +34,7 @@ _AT_ONCE_ENTRIES = 5000
 """Up to so many entries are written while the slot waits: less than a fork would cost."""
 _MEMORY_LIMIT = 5 << 20
 """What one slot may put into a checkpoint that has no directory."""
+_LONGEST_ERROR = 8000
 
 
 @dataclass(slots=True)
@@ -84,6 +85,7 @@ class _InChild(_Job):
     """A forked process that writes a file and says how large it is."""
 
     def __init__(self, path: Path, write: Callable[[BinaryIO], int], done: Callable[[int], _Job]) -> None:
+        self._path = path
         self._done = done
         self._next: _Job | None = None
         self._said = b""
@@ -103,10 +105,13 @@ class _InChild(_Job):
             except BlockingIOError:
                 return None
             self._reap(0)
-            if not self._said:
-                raise CheckpointError("the process that wrote the snapshot was killed, maybe for want of memory")
-            answer = json.loads(self._said)
+            answer: dict[str, Any] = {
+                "error": "the process that wrote the snapshot was killed, maybe for want of memory"
+            }
+            if self._said:
+                answer = json.loads(self._said)
             if "error" in answer:
+                self._path.unlink(missing_ok=True)
                 raise CheckpointError(answer["error"])
             self._next = self._done(answer["size"])
         return self._next.poll()
@@ -122,6 +127,7 @@ class _InChild(_Job):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._child, 9)
             self._reap(0)
+            self._path.unlink(missing_ok=True)
         elif self._next is not None:
             self._next.discard()
 
@@ -137,10 +143,10 @@ def _be_child(path: Path, write: Callable[[BinaryIO], int], answer: int) -> None
                     os.close(int(name))
         said = {"size": _write_file(path, write)}
     except BaseException as error:
-        said = {"error": _explain(error, path)}
+        said = {"error": _explain(error, path)[:_LONGEST_ERROR]}
     finally:
         try:
-            os.write(answer, json.dumps(said).encode()[:65536])
+            os.write(answer, json.dumps(said).encode())
         finally:
             os._exit(0)
 
@@ -175,10 +181,13 @@ class _Pending:
 class SnapshotTaker:
     """Takes the snapshots of one slot."""
 
-    def __init__(self, slot: int, attempt: int, compress: bool, local: Path | None = None) -> None:
+    def __init__(
+        self, slot: int, attempt: int, compress: bool = False, local: Path | None = None, in_background: bool = True
+    ) -> None:
         self._slot = slot
         self._attempt = attempt
         self._compress = compress
+        self._in_background = in_background
         self._local = local
         """Where copies stay for recovery on this machine."""
         self._pending: dict[int, _Pending] = {}
@@ -286,7 +295,7 @@ class SnapshotTaker:
             return writer.finish()
 
         entries = sum(part.count for operator in parts for part in operator.parts)
-        if entries <= _AT_ONCE_ENTRIES or request.directory is None:
+        if entries <= _AT_ONCE_ENTRIES or request.directory is None or not self._in_background:
             buffer = io.BytesIO()
             size = write(buffer)
             return self._bytes(request, operators, buffer.getvalue(), size)
