@@ -6,6 +6,8 @@ A crash loses the slots as they are: nothing is flushed and nothing closed, as w
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,12 +18,12 @@ from spry.common.job_id import JobID
 from spry.common.plan import EpochCommand, JobPlan, SlotReport
 from spry.datastream import StreamExecutionEnvironment
 from spry.graph.submission import JobSubmission
-from spry.jobmanager import job_master
+from spry.jobmanager import executor, job_master
 from spry.jobmanager.job_master import JobMaster
 from spry.runtime.clock import system_clock
 from spry.runtime.testing import SlotCluster
 
-__all__ = ["Crashes", "run_job"]
+__all__ = ["Crashes", "in_process", "run_job"]
 
 
 class Crashes:
@@ -66,8 +68,8 @@ class _InProcessSpark:
             return [SlotReport(0, command.epoch, 1, failure=FailureInfo("slot 0 was killed", slot_lost=True))]
         return reports
 
-    def close(self) -> list[SlotReport]:
-        return [] if self._gone else self._cluster.close()
+    def close(self, for_good: bool = True) -> list[SlotReport]:
+        return [] if self._gone else self._cluster.close(for_good)
 
     def release(self) -> None:
         """Nothing to give back."""
@@ -75,7 +77,8 @@ class _InProcessSpark:
     stop_reading = interrupt = cancel = release
 
 
-_CONTEXT = SimpleNamespace(master="local[2]", _jsc=SimpleNamespace(sc=lambda: SimpleNamespace(isStopped=lambda: False)))
+_RUNNING = SimpleNamespace(isStopped=lambda: False)
+_CONTEXT = SimpleNamespace(version="none", master="local[2]", _jsc=SimpleNamespace(sc=lambda: _RUNNING))
 
 
 def run_job(env: StreamExecutionEnvironment, crashes: Crashes | None = None, seconds: float = 30) -> JobMaster:
@@ -94,6 +97,14 @@ def run_job(env: StreamExecutionEnvironment, crashes: Crashes | None = None, sec
             raise
         master.ended.result(10)
     return master
+
+
+@contextmanager
+def in_process(crashes: Crashes | None = None) -> Iterator[None]:
+    """Within the block ``env.execute``, ``execute_async`` and ``execute_and_collect`` need no Spark."""
+    with _patched(crashes or Crashes()), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(executor, "get_spark_context", lambda configuration: (_CONTEXT, 0.0))
+        yield
 
 
 class _patched:

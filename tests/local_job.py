@@ -4,19 +4,28 @@ env, job = program(parallelism=2)
 numbers = job.collect(env.from_collection(range(10)).map(lambda n: n + 1))
 job.run()
 assert sorted(numbers) == list(range(1, 11))
+
+A job can take a checkpoint, which another goes on from, at whatever parallelism:
+
+env, job = program(checkpointing=True)
+...
+job.start()
+job.step()
+env, job = program(parallelism=3, restore=job.checkpoint())
 """
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Any
 
 from spry.common.accumulators import merge_accumulators
 from spry.common.configuration import Configuration
-from spry.common.errors import JobExecutionError
+from spry.common.errors import CheckpointError, JobExecutionError
 from spry.common.operators import CollectOperator, SourceOperator
 from spry.common.options import PipelineOptions
-from spry.common.plan import JobPlan, SlotReport
+from spry.common.plan import CheckpointRequest, JobPlan, RestoreState, SlotReport
 from spry.datastream import DataStream, RuntimeExecutionMode, StreamExecutionEnvironment
 from spry.graph.execution_graph import ExecutionGraph, build_execution_graph
 from spry.graph.job_graph import build_job_graph
@@ -24,7 +33,17 @@ from spry.jobmanager.source_coordinator import SourceCoordinator
 from spry.jobmanager.watermark_alignment import WatermarkAlignment
 from spry.runtime.testing import ManualClock, SlotCluster
 
-__all__ = ["LocalJob", "new_environment", "plain", "program"]
+__all__ = ["LocalCheckpoint", "LocalJob", "new_environment", "plain", "program"]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalCheckpoint:
+    """What another job goes on from."""
+
+    state: RestoreState
+    sources: dict[str, bytes]
+    now: int
+    """What the clock showed."""
 
 
 def new_environment(
@@ -47,7 +66,8 @@ def plain(name: str) -> str:
 
 def program(parallelism: int = 1, **settings: Any) -> tuple[StreamExecutionEnvironment, LocalJob]:
     """A new environment, and the job that its program will be."""
-    reads = {name: settings.pop(name) for name in ("max_records", "seed", "epochs") if name in settings}
+    names = ("max_records", "seed", "epochs", "checkpointing", "restore")
+    reads = {name: settings.pop(name) for name in names if name in settings}
     env = new_environment(parallelism, **settings)
     return env, LocalJob(env, **reads)
 
@@ -56,7 +76,8 @@ class LocalJob:
     """Runs what was defined on an environment.
 
     ``max_records`` cuts the stream into epochs; ``seed`` lets blocks arrive in a random order; the job gives up when it
-    has not ended after so many ``epochs`` or seconds.
+    has not ended after so many ``epochs`` or seconds. A job that is to take checkpoints says so (``checkpointing``), or
+    goes on from one (``restore``).
     """
 
     def __init__(
@@ -67,9 +88,11 @@ class LocalJob:
         seed: int | None = None,
         epochs: int = 2000,
         seconds: float = 30.0,
+        checkpointing: bool = False,
+        restore: LocalCheckpoint | None = None,
     ) -> None:
         self.env = env
-        self.clock = ManualClock(1_000_000)
+        self.clock = ManualClock(1_000_000 if restore is None else restore.now)
         self.lines: list[tuple[bool, str]] = []
         self.accumulators: dict[str, Any] = {}
         self.metrics: dict[str, Any] = {}
@@ -82,6 +105,9 @@ class LocalJob:
         self._cluster: SlotCluster | None = None
         self._coordinators: list[SourceCoordinator] = []
         self._failed = False
+        self._checkpointing = checkpointing or restore is not None
+        self._restore = restore
+        self._checkpoints = 0 if restore is None else restore.state.checkpoint_id
 
     # Before
 
@@ -125,6 +151,8 @@ class LocalJob:
             job_parameters=self.env.get_config().get_global_job_parameters(),
             object_reuse=configuration.get(PipelineOptions.OBJECT_REUSE),
             cached_files={},
+            checkpointing=self._checkpointing,
+            restore=self._restore.state if self._restore is not None else None,
         )
         self._cluster = SlotCluster(plan, self.clock, self._seed)
         self._alignment = WatermarkAlignment(graph.vertices)
@@ -132,7 +160,10 @@ class LocalJob:
             head = vertex.job_vertex.head
             if isinstance(head.description, SourceOperator):
                 source = head.description.source
-                self._coordinators.append(SourceCoordinator(vertex.id, head.name, source, vertex.parallelism, {}))
+                held = self._restore.sources.get(head.uid) if self._restore is not None else None
+                coordinator = SourceCoordinator(vertex.id, head.name, source, vertex.parallelism, {}, held)
+                coordinator.uid = head.uid
+                self._coordinators.append(coordinator)
         try:
             self._take_in(self._cluster.deploy())
             for coordinator in self._coordinators:
@@ -142,7 +173,7 @@ class LocalJob:
             self.close()
             raise
 
-    def step(self, max_records: int | None = None, max_millis: int = 1 << 31) -> list[SlotReport]:
+    def step(self, max_records: int | None = None, max_millis: int = 1 << 31, **settings: Any) -> list[SlotReport]:
         """One epoch."""
         assert self._cluster is not None
         self.epoch_count += 1
@@ -151,15 +182,33 @@ class LocalJob:
             coordinator.discover()
             for subtask, said in coordinator.take_out().items():
                 events[(coordinator.vertex_id, subtask)] = said
+        self._enumerators = {c.uid: c.snapshot(self._checkpoints) for c in self._coordinators if self._checkpointing}
         reports = self._cluster.run_epoch(
             max_records=max_records or self._max_records,
             max_millis=max_millis,
             slots=self._cluster.commands(events),
             watermark_limits=self._alignment.limits(),
+            **settings,
         )
         self._take_in(reports)
         self._tell_coordinators(reports)
         return reports
+
+    def checkpoint(self, max_records: int | None = None) -> LocalCheckpoint:
+        """One epoch, which ends with a checkpoint. It is not said to be complete."""
+        assert self._graph is not None
+        self._checkpoints += 1
+        request = CheckpointRequest(self._checkpoints, self.clock.now, None)
+        reports = self.step(max_records, checkpoint=request)
+        taken = [snapshot for report in reports for snapshot in report.snapshots]
+        errors = [snapshot.error for snapshot in taken if snapshot.error is not None]
+        if errors:
+            raise CheckpointError(errors[0])
+        parallelism = {o.uid: vertex.parallelism for vertex in self._graph.vertex_plans() for o in vertex.operators}
+        files = tuple(handle for snapshot in taken for handle in snapshot.files)
+        operators = tuple(operator for snapshot in taken for operator in snapshot.operators)
+        state = RestoreState(self._checkpoints, None, files, operators, parallelism)
+        return LocalCheckpoint(state, self._enumerators, self.clock.now)
 
     def _tell_coordinators(self, reports: list[SlotReport]) -> None:
         for report in reports:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import ast
 import base64
-import os
 import pickle
 import sys
 import time
@@ -13,6 +12,7 @@ from typing import Any
 
 from spry.common.errors import ExecutionError
 from spry.common.job_registry import ask, find_job, running_jobs
+from spry.runtime.checkpoints.storage import absolute
 
 __all__ = ["control"]
 
@@ -52,13 +52,10 @@ def _do(arguments: argparse.Namespace) -> None:
         print(f"Cancelled job {job.job_id} ({job.name})")
     elif arguments.command == "query":
         key = base64.b64encode(pickle.dumps(_python_value(arguments.key))).decode()
-        answer = ask(job, {"do": "query", "name": arguments.name, "key": key})
-        print(repr(pickle.loads(base64.b64decode(answer))))
+        print(ask(job, {"do": "query", "name": arguments.name, "key": key, "shown": True}))
     else:
-        directory = arguments.directory
+        directory = absolute(arguments.directory) if arguments.directory is not None else None
         request = {"do": arguments.command, "native": arguments.native, "directory": directory}
-        if directory is not None and "://" not in directory:
-            request["directory"] = os.path.abspath(directory)
         if arguments.command == "stop":
             request["drain"] = arguments.drain
         print(ask(job, request))

@@ -30,7 +30,7 @@ def state(arguments: argparse.Namespace) -> int:
         for uid, info in sorted(metadata.operators.items(), key=lambda item: item[1].name):
             if arguments.operator is None or arguments.operator in (uid, info.name):
                 _show(metadata, uid, arguments)
-    except CheckpointError as error:
+    except (CheckpointError, OSError) as error:
         sys.stderr.write(f"spry: {error}\n")
         return 1
     return 0

@@ -20,7 +20,7 @@ from spry.cluster.control import INTERRUPT, STOP, ControlServer
 from spry.cluster.executors import Executor, executors, place_slots
 from spry.cluster.names import slot_names
 from spry.cluster.shipping import encode_job, ship_engine, ship_files
-from spry.cluster.worker import COMMAND_PROPERTY, CloseTask, DeployTask, LevelTask
+from spry.cluster.worker import COMMAND_PROPERTY, FOR_GOOD, CloseTask, DeployTask, LevelTask
 from spry.common.errors import SlotLostError
 from spry.common.plan import EpochCommand, JobPlan, SlotReport
 
@@ -248,10 +248,14 @@ class SparkJob:
 
     # Ending
 
-    def close(self) -> list[SlotReport]:
-        """Close the functions in all slots that are still there, and end their processes."""
+    def close(self, for_good: bool = True) -> list[SlotReport]:
+        """Close the functions in all slots that are still there, and end their processes.
+
+        ``for_good`` unless the job is deployed anew: nothing is left on the slots' machines then.
+        """
         if self._closing is None:
             return []
+        self._context.setLocalProperty(COMMAND_PROPERTY, FOR_GOOD if for_good else "")
         with self._explained():
             reports = self._collect(self._closing, f"{self._plan.job_name}: closing")
         self._staying = {self._names[report.slot] for report in reports if report.process_stays}

@@ -28,9 +28,11 @@ from spry.common.plan import EpochCommand, JobPlan, SlotReport
 from spry.runtime.failures import failure_of
 from spry.runtime.slot import HeapKeeper, Slot, encode_report
 
-__all__ = ["COMMAND_PROPERTY", "CloseTask", "DeployTask", "LevelTask"]
+__all__ = ["COMMAND_PROPERTY", "FOR_GOOD", "CloseTask", "DeployTask", "LevelTask"]
 
 COMMAND_PROPERTY = "spry.command"
+FOR_GOOD = "for good"
+"""In place of a command, with the tasks that close slots: the job is not deployed anew."""
 _INTERRUPT = signal.SIGUSR1
 """What the control line's thread sends to the thread that the user's functions run in."""
 _TARGET = struct.Struct(">q")
@@ -167,7 +169,7 @@ class CloseTask:
         if live is None:
             report = SlotReport(self._key[1], 0, os.getpid(), process_stays=True)
         else:
-            report = live.slot.close(live.epoch)
+            report = live.slot.close(live.epoch, _property() == FOR_GOOD)
             live.line.close()
             before = live.before
             del live
@@ -208,12 +210,17 @@ class _Listener:
             raise ExecutionError("the job is being cancelled")
 
 
-def _command() -> EpochCommand:
+def _property() -> str | None:
+    """What the driver says to the tasks of one Spark job."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
     assert context is not None
-    text = context.getLocalProperty(COMMAND_PROPERTY)
+    return context.getLocalProperty(COMMAND_PROPERTY)
+
+
+def _command() -> EpochCommand:
+    text = _property()
     assert text is not None
     command: EpochCommand = pickle.loads(base64.b64decode(text))
     return command

@@ -19,6 +19,7 @@ from spry.common.errors import ExecutionError
 __all__ = ["RUN_DIR_VARIABLE", "RunningJob", "ask", "find_job", "run_directory", "running_jobs"]
 
 RUN_DIR_VARIABLE = "SPRY_RUN_DIR"
+_KNOCK_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +46,21 @@ def run_directory() -> Path:
 def running_jobs() -> list[RunningJob]:
     """All jobs of this user on this machine, the oldest first. What killed processes left behind is removed."""
     found = []
+    for path in run_directory().glob("*.sock"):
+        owner = path.name.partition("-")[0]
+        if owner.isdigit() and not _is_alive(int(owner)):
+            with contextlib.suppress(OSError):
+                path.unlink()
     for path in run_directory().glob("*.json"):
         try:
             job = RunningJob(**json.loads(path.read_text()))
         except (OSError, ValueError, TypeError):
             continue  # It is being written, or removed.
-        if _is_alive(job.pid):
+        if _is_there(job):
             found.append(job)
         else:
-            for leftover in (path, Path(job.socket)):
-                with contextlib.suppress(OSError):
-                    leftover.unlink()
+            with contextlib.suppress(OSError):
+                path.unlink()
     return sorted(found, key=lambda job: job.started)
 
 
@@ -66,6 +71,19 @@ def _is_alive(pid: int) -> bool:
         return False
     except PermissionError:
         return True
+    return True
+
+
+def _is_there(job: RunningJob) -> bool:
+    """Whether its process listens. That there is a process with its number says little: numbers come again."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        line.settimeout(_KNOCK_SECONDS)
+        try:
+            line.connect(job.socket)
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+        except OSError:
+            return True  # It is busy.
     return True
 
 

@@ -328,10 +328,7 @@ class CheckpointingOptions(OptionGroup):
         .enum_type(CheckpointStorageType)
         .no_default_value("filesystem if there is a directory, else jobmanager")
         .with_fallback_keys("state.checkpoint-storage")
-        .with_description(
-            "Where checkpoints are kept: in the memory of the job manager, or in files. With a directory it is files "
-            "in any case."
-        )
+        .with_description("Where checkpoints are kept: in the memory of the job manager, or in files.")
     )
     CHECKPOINTS_DIRECTORY = (
         _key("execution.checkpointing.dir")
@@ -394,7 +391,7 @@ class CheckpointingOptions(OptionGroup):
         .default_value(4096)
         .with_minimum(0)
         .with_fallback_keys("state.storage.fs.write-buffer-size", "state.backend.fs.write-buffer-size")
-        .with_description("Kept, but has no effect: files of checkpoints are written in large pieces.")
+        .with_description("Accepted; files of checkpoints are written in blocks of 1 MB.")
     )
     LOCAL_BACKUP_DIRS = (
         _key("execution.checkpointing.local-backup.dirs")
@@ -462,7 +459,7 @@ class StateBackendOptions(OptionGroup):
         _key("state.backend.async")
         .boolean_type()
         .default_value(True)
-        .with_description("Kept, but has no effect: checkpoints are always written while the job goes on.")
+        .with_description("Whether checkpoints are written while the job goes on.")
     )
     LATENCY_TRACK_ENABLED = (
         _key("state.latency-track.keyed-state-enabled")

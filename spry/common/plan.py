@@ -141,7 +141,8 @@ class StateQuery:
 
     query_id: int
     name: str
-    key: Any
+    key: bytes = field(repr=False)
+    """Pickled, so that a key that slots cannot read spoils nothing but its own query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,5 +305,6 @@ class SlotReport:
     warnings: list[str] = field(default_factory=list)
     snapshots: list[SlotSnapshot] = field(default_factory=list)
     """Snapshots that have been written, or have failed, since the last report."""
-    answers: dict[int, Any] = field(default_factory=dict)
-    """Query -> the value, None if the key has none; only of queries that are for this slot."""
+    answers: dict[int, tuple[bool, bytes]] = field(default_factory=dict)
+    """Query -> whether it could be answered, and the pickled value (None if the key has none) or what went wrong; only
+    of queries that are for this slot."""

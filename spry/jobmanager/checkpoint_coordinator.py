@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import threading
 import time
+from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
@@ -115,7 +117,9 @@ class CheckpointCoordinator:
         self._retention = configuration.get(options.EXTERNALIZED_CHECKPOINT_RETENTION)
         self._claims = configuration.get(StateRecoveryOptions.RESTORE_MODE) is RecoveryClaimMode.CLAIM
         self._prefers_checkpoints: bool = configuration.get(options.PREFER_CHECKPOINT_FOR_RECOVERY)
-        self._savepoints = configuration.get_optional(options.SAVEPOINT_DIRECTORY)
+        self._savepoint_directory = configuration.get_optional(options.SAVEPOINT_DIRECTORY)
+        self._own_directory: bool = configuration.get(options.CREATE_CHECKPOINT_SUB_DIR)
+        self._batch = batch
         self._store = self._open_store(configuration, default_directory)
         self._threads: ThreadPoolExecutor | None = None
         self._next_id = 1
@@ -124,7 +128,10 @@ class CheckpointCoordinator:
         self._failures = 0
         self._last_completed = 0
         self._pending: dict[int, _Pending] = {}
-        self._savepoint: SavepointRequest | None = None
+        self._lock = threading.Lock()
+        """Guards what other threads ask for."""
+        self._wanted: deque[SavepointRequest] = deque()
+        self._closed = False
         self.completed: list[CheckpointMetadata] = []
         """Checkpoints that the job could go on from, the newest last."""
         self._restored_from: CheckpointMetadata | None = None
@@ -161,12 +168,17 @@ class CheckpointCoordinator:
     @property
     def is_busy(self) -> bool:
         """Whether something is on its way that the next epochs bring forward."""
-        return bool(self._pending or self._announce or self._give_up or self._savepoint)
+        return bool(self._pending or self._announce or self._give_up)
 
     @property
     def is_waiting(self) -> bool:
         """Whether slots are writing, and there is nothing to tell them yet."""
-        return bool(self._pending) and not (self._announce or self._give_up or self._savepoint)
+        return bool(self._pending) and not (self._announce or self._give_up)
+
+    @property
+    def wants_savepoint(self) -> bool:
+        """Whether a savepoint has been asked for that has not begun."""
+        return bool(self._wanted)
 
     def was_completed(self, checkpoint_id: int) -> bool:
         """Whether a checkpoint, or a later one, is complete."""
@@ -177,26 +189,41 @@ class CheckpointCoordinator:
         return checkpoint_id not in self._pending and not self.was_completed(checkpoint_id)
 
     def seconds_until_due(self) -> float:
-        """When the next checkpoint wants to be taken."""
-        return max(0.0, self._next_due - time.monotonic())
+        """When the next checkpoint can be taken; for ever if that is not a matter of time only."""
+        if self._has_enough_pending():
+            return float("inf")
+        return max(0.0, self._next_due - time.monotonic(), self._pause_left())
+
+    def _has_enough_pending(self) -> bool:
+        return sum(p.savepoint is None for p in self._pending.values()) >= self._concurrent
+
+    def _pause_left(self) -> float:
+        return self._last_end + self._min_pause - time.monotonic() if self._min_pause and self._last_end else 0.0
+
+    def commits(self, request: CheckpointRequest) -> bool:
+        """Whether the job goes on from it after a failure: only then may be given away what it covers."""
+        return not (request.savepoint and self._prefers_checkpoints)
 
     # Taking
 
     def request(self, epoch: int, now_wanted: bool = False) -> tuple[CheckpointRequest | None, SavepointRequest | None]:
-        """The checkpoint that this epoch is to end with, if any; and whose it is if it is a savepoint."""
-        savepoint, self._savepoint = self._savepoint, None
+        """The checkpoint that this epoch is to end with, if any; and whose it is if it is a savepoint.
+
+        With ``now_wanted`` it is the last one of a job that ends, and no savepoint.
+        """
+        with self._lock:
+            savepoint = self._wanted.popleft() if self._wanted and not now_wanted else None
         if savepoint is not None:
             return self._begin(epoch, savepoint), savepoint
         return (self._begin(epoch, None) if self._is_due(now_wanted) else None), None
 
     def _is_due(self, now_wanted: bool) -> bool:
         now = time.monotonic()
-        periodic = [p for p in self._pending.values() if p.savepoint is None]
         if self.interval is None or (now < self._next_due and not now_wanted):
             return False
-        if periodic and (now_wanted or len(periodic) >= self._concurrent):
+        if self._has_enough_pending():
             return False
-        if not now_wanted and self._min_pause and now - self._last_end < self._min_pause:
+        if not now_wanted and self._pause_left() > 0:
             return False
         self._next_due = max(self._next_due + self.interval, now) if self._next_due <= now else now + self.interval
         return True
@@ -231,16 +258,25 @@ class CheckpointCoordinator:
 
     def savepoint(self, directory: str | None, canonical: bool, stop: StopMode | None) -> SavepointRequest:
         """Ask for a savepoint, which the next epoch will be."""
-        parent = directory or self._savepoints
+        if self._batch:
+            raise CheckpointError("there are no savepoints in batch mode")
+        parent = directory or self._savepoint_directory
         if not parent:
             raise CheckpointError(
                 "no directory for the savepoint: name one, or set execution.checkpointing.savepoint-dir"
             )
-        if self._savepoint is not None:
-            raise CheckpointError("another savepoint has just been asked for: wait for it")
         name = f"savepoint-{self._job_id[:6]}-{secrets.token_hex(6)}"
-        self._savepoint = SavepointRequest(f"{absolute(parent).rstrip('/')}/{name}", canonical, stop)
-        return self._savepoint
+        request = SavepointRequest(f"{absolute(parent).rstrip('/')}/{name}", canonical, stop)
+        with self._lock:
+            if self._closed:
+                raise CheckpointError("the job has ended")
+            self._wanted.append(request)
+        return request
+
+    def _refuse_savepoints(self, why: str) -> None:
+        with self._lock:
+            while self._wanted:
+                self._wanted.popleft().done.set_exception(CheckpointError(why))
 
     # What slots say
 
@@ -304,6 +340,9 @@ class CheckpointCoordinator:
         except Exception as error:
             self._fail(pending, f"its metadata cannot be written: {error}")
             return
+        # In this order: the thread that removes files sees it among the pending or the completed ones.
+        self.completed.append(metadata)
+        self.completed.sort(key=lambda c: c.checkpoint_id)
         del self._pending[request.checkpoint_id]
         self._last_end = time.monotonic()
         self._failures = 0
@@ -318,15 +357,15 @@ class CheckpointCoordinator:
             self._last_end - pending.started,
             pending.stall,
         )
-        self._announce.append(request.checkpoint_id)
-        for older in [p for p in self._pending.values() if p.request.checkpoint_id < request.checkpoint_id]:
-            if older.savepoint is None:
-                self._drop(older)
-        self.completed.append(metadata)
-        self.completed.sort(key=lambda c: c.checkpoint_id)
+        savepoint = pending.savepoint
+        if self.commits(request) or (savepoint is not None and savepoint.stop is not None):
+            self._announce.append(request.checkpoint_id)
+            for older in [p for p in self._pending.values() if p.request.checkpoint_id < request.checkpoint_id]:
+                if older.savepoint is None:
+                    self._drop(older)
         self._subsume()
-        if pending.savepoint is not None:
-            pending.savepoint.done.set_result(request.directory or "")
+        if savepoint is not None:
+            savepoint.done.set_result(request.directory or "")
 
     def _subsume(self) -> None:
         """Remove checkpoints that newer ones make superfluous. Savepoints are their owner's."""
@@ -418,9 +457,7 @@ class CheckpointCoordinator:
                 )
             self._drop(pending)
         self._announce, self._give_up = [], []
-        if self._savepoint is not None:
-            self._savepoint.done.set_exception(CheckpointError("the job failed before the savepoint was taken"))
-            self._savepoint = None
+        self._refuse_savepoints("the job failed before the savepoint was taken")
         if self.interval is not None:
             self._next_due = time.monotonic() + self.interval
         return self.latest()
@@ -445,8 +482,9 @@ class CheckpointCoordinator:
             if pending.savepoint is not None:
                 pending.savepoint.done.set_exception(CheckpointError("the job ended before the savepoint was complete"))
             self._drop(pending)
-        if self._savepoint is not None:
-            self._savepoint.done.set_exception(CheckpointError("the job ended before the savepoint was taken"))
+        with self._lock:
+            self._closed = True
+        self._refuse_savepoints("the job ended before the savepoint was taken")
         retention = ExternalizedCheckpointRetention
         keeps = {
             JobStatus.FAILED: self._retention is not retention.NO_EXTERNALIZED_CHECKPOINTS,
@@ -457,16 +495,19 @@ class CheckpointCoordinator:
             self.completed = []
             for old in remaining:
                 self._in_thread(self._remove, old)
-            if self._store is not None and (remaining or self.counts["completed"] or self.counts["failed"]):
-                self._in_thread(self._remove_job_directory)
+        if self._store is not None and self._own_directory and self._next_id > 1:
+            self._in_thread(self._tidy_up)
         if self._threads is not None:
             self._threads.shutdown(wait=True)
 
-    def _remove_job_directory(self) -> None:
+    def _tidy_up(self) -> None:
+        """Remove what slots have written for checkpoints that never were complete, and the directory if it is empty."""
         assert self._store is not None
         with contextlib.suppress(Exception):
-            for name in self._store.names():
-                if name == "shared" or (name.startswith("chk-") and self._store.size(f"{name}/{METADATA}") is None):
+            names = self._store.names()
+            kept = [n for n in names if n.startswith("chk-") and self._store.size(f"{n}/{METADATA}") is not None]
+            for name in names:
+                if name not in kept and (name.startswith("chk-") or (name == "shared" and not kept)):
                     self._store.remove(name)
             if not self._store.names():
                 self._store.remove("")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import base64
 import contextlib
 import json
@@ -26,6 +27,7 @@ from spry.common.state_choices import SavepointFormatType
 __all__ = ["JobEndpoint", "endpoint"]
 
 _LONGEST_SOCKET_PATH = 100
+_RETRY_SECONDS = 0.5
 
 
 class _Ended(Protocol):
@@ -62,10 +64,6 @@ class JobEndpoint:
             self._jobs.pop(job_id, None)
             with contextlib.suppress(OSError):
                 file.unlink()
-            if not self._jobs and self._path is not None:
-                with contextlib.suppress(OSError):
-                    os.unlink(self._path)
-                self._path = None
 
         ended.add_done_callback(forget)
 
@@ -78,28 +76,27 @@ class JobEndpoint:
         listener.bind(path)
         os.chmod(path, 0o600)
         listener.listen(16)
-        threading.Thread(target=self._accept, args=(listener, path), name="job endpoint", daemon=True).start()
+        atexit.register(_unlink, path, os.getpid())
+        threading.Thread(target=self._accept, args=(listener,), name="job endpoint", daemon=True).start()
         return path
 
-    def _accept(self, listener: socket.socket, path: str) -> None:
-        listener.settimeout(1.0)
-        while self._path in (None, path) or os.path.exists(path):
+    def _accept(self, listener: socket.socket) -> None:
+        """For as long as the process lives."""
+        while True:
             try:
                 line, _ = listener.accept()
-            except TimeoutError:
-                if self._path != path and not os.path.exists(path):
-                    break
-                continue
             except OSError:
-                break
-            line.settimeout(None)
+                time.sleep(_RETRY_SECONDS)  # No files left, say: others may end soon.
+                continue
             threading.Thread(target=self._serve, args=(line,), name="job endpoint", daemon=True).start()
-        listener.close()
 
     def _serve(self, line: socket.socket) -> None:
         with line, line.makefile("rwb") as stream:
             try:
-                answer = {"answer": self._answer(json.loads(stream.readline()))}
+                asked = stream.readline()
+                if not asked:
+                    return  # Somebody wanted to know only whether there is anybody here.
+                answer = {"answer": self._answer(json.loads(asked))}
             except Exception as error:
                 answer = {"error": str(error) or type(error).__name__}
             with contextlib.suppress(OSError):
@@ -127,8 +124,16 @@ class JobEndpoint:
         if kind == "query":
             key = pickle.loads(base64.b64decode(request["key"]))
             value: CompletableFuture[Any] = client.query_state(request["name"], key)
+            if request.get("shown"):
+                return repr(value.result())  # Whoever asks may not have the classes of what it is.
             return base64.b64encode(cloudpickle.dumps(value.result())).decode()
         raise ExecutionError(f"'{kind}' is nothing that can be asked")
+
+
+def _unlink(path: str, pid: int) -> None:
+    if os.getpid() == pid:  # Not in a process that was forked from this one.
+        with contextlib.suppress(OSError):
+            os.unlink(path)
 
 
 def _format(request: dict[str, Any]) -> SavepointFormatType:

@@ -13,7 +13,7 @@ from spry.common.job_client import JobClient
 from spry.common.job_execution_result import JobExecutionResult
 from spry.common.job_id import JobID
 from spry.common.job_status import JobStatus
-from spry.common.options import ProgressMode, SpryOptions
+from spry.common.options import ProgressMode, SpryOptions, StateRecoveryOptions
 from spry.common.plan import StopMode
 from spry.common.state_choices import SavepointFormatType
 from spry.graph.submission import JobSubmission
@@ -21,6 +21,7 @@ from spry.jobmanager.checkpoint_coordinator import CheckpointCoordinator
 from spry.jobmanager.endpoint import endpoint
 from spry.jobmanager.job_master import JobMaster
 from spry.jobmanager.progress import Progress
+from spry.jobmanager.recovery import fit_to_checkpoint, load_initial_checkpoint
 
 __all__ = ["SparkExecutor", "SparkJobClient", "create_executor"]
 
@@ -125,6 +126,10 @@ class SparkExecutor:
         configuration = submission.configuration
         mode = configuration.get(SpryOptions.PROGRESS)
         note = Progress("", mode, 0.0, sys.stderr)
+        checkpoint = load_initial_checkpoint(configuration, _nothing)
+        if checkpoint is not None:  # What does not fit is said before Spark is started.
+            ignores = configuration.get(StateRecoveryOptions.SAVEPOINT_IGNORE_UNCLAIMED_STATE)
+            fit_to_checkpoint(submission.graph, checkpoint, ignores)
         context, seconds = get_spark_context(configuration)
         if seconds and mode is not ProgressMode.NONE:
             note.note(f"Spark {context.version} started at {context.master} in {seconds:.1f} s")
@@ -135,6 +140,10 @@ class SparkExecutor:
         endpoint().register(client, master.name, master.ended)
         master.start()
         return client
+
+
+def _nothing(_: str) -> None:
+    """The job master says it."""
 
 
 def create_executor() -> SparkExecutor:

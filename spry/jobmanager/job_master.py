@@ -260,20 +260,27 @@ class JobMaster:
                 return
             except BaseException as error:
                 delay = self._prepare_restart(error)
-            if self._wake.wait(delay) and self._cancelling:
+            self._wait_for_restart(time.monotonic() + delay)
+            if self._cancelling:
                 return
-            self._wake.clear()
             self._begin_attempt(self._plan.attempt + 1)
+
+    def _wait_for_restart(self, until: float) -> None:
+        """Questions that come meanwhile do not make it any sooner; a cancellation ends it."""
+        while not self._cancelling and (left := until - time.monotonic()) > 0:
+            self._wake.wait(left)
+            if not self._cancelling:
+                self._wake.clear()
 
     def _prepare_restart(self, error: BaseException) -> float:
         """Clean up after a failure; gives the seconds until the restart. Raises the failure if there is none."""
         if self._cancelling or not isinstance(error, Exception):
             raise error
         info = error.failure if isinstance(error, JobExecutionError) else None
-        if (info is not None and info.final) or self._spark_is_gone():
-            raise error
+        if (info is not None and info.final) or isinstance(error, TypeError | ValueError) or self._spark_is_gone():
+            raise error  # It would happen again: what is wrong is the program or its state.
         text = info.describe().partition("\n")[0] if info is not None else str(error)
-        if info is not None and info.checkpoint_unreadable and self._from is not None:
+        if info is not None and info.checkpoint_unreadable and self._from is not None and self._epoch == 0:
             self._give_up_checkpoint(self._from, error)
             delay: float | None = 0.0
         else:
@@ -282,19 +289,25 @@ class JobMaster:
                 raise error
             self.checkpoints.restart()
             self._from = self.checkpoints.latest()
-        self.status = JobStatus.RESTARTING
+        if not self._cancelling:
+            self.status = JobStatus.RESTARTING
         self.restarts += 1
         self._stopping, self._settling = None, None
+        if self._from is not None:
+            # Slots have not heard of it, but it is what they go on from: what it covers does not come again.
+            self._results.completed(self._from.checkpoint_id)
         self._queries.restart()
         where = f"from {self._from.path}" if self._from is not None else "from the beginning"
         self._progress.note(f"{text}; restarting {where}" + (f" in {delay:.1f} s" if delay else ""))
         self.graph.transition_all(ExecutionState.FAILED)
-        self._close_slots(clean=False)
-        self._results.restart()  # Now that nothing of this attempt comes any more.
+        self._close_slots(clean=False, for_good=False)
+        self._results.restart()  # With what slots have left over, which comes again.
         for coordinator in self._coordinators:
             with contextlib.suppress(Exception):
                 coordinator.close()
-        self._job.release()
+        self._coordinators = []
+        with contextlib.suppress(Exception):
+            self._job.release()
         return delay or 0.0
 
     def _spark_is_gone(self) -> bool:
@@ -397,8 +410,10 @@ class JobMaster:
                 raise JobExecutionError(self.name, FailureInfo(str(stopping.done.exception())))
         if self._settling is not None and self.checkpoints.was_given_up(self._settling):
             self._settling = None
-        if self._settling is None and self.graph.all_finished and command.checkpoint is not None:
-            self._settling = command.checkpoint.checkpoint_id  # It covers the end already.
+        request = command.checkpoint
+        if self._settling is None and self.graph.all_finished and request is not None:
+            if self.checkpoints.commits(request):
+                self._settling = request.checkpoint_id  # It covers the end already.
 
     @contextlib.contextmanager
     def _breakable(self) -> Iterator[None]:
@@ -539,8 +554,10 @@ class JobMaster:
         if timers:
             pause = min(pause, max(0.0, min(timers) / 1000 - time.time()))
         pause = min(pause, self.checkpoints.seconds_until_due())
-        if self.checkpoints.is_busy or self._queries.waiting:
+        if self.checkpoints.is_busy:
             pause = min(pause, _SETTLING_SECONDS if self.checkpoints.is_waiting else 0.0)
+        if self.checkpoints.wants_savepoint or self._queries.waiting:
+            pause = 0.0
         if pause > 0 and not self._cancelling:
             self._wake.wait(pause)
             if not self._cancelling:
@@ -615,7 +632,7 @@ class JobMaster:
         else:
             self._settle(JobStatus.FINISHED, ExecutionState.FINISHED, None, runtime)
 
-    def _close_slots(self, clean: bool) -> BaseException | None:
+    def _close_slots(self, clean: bool, for_good: bool = True) -> BaseException | None:
         """Close functions and end processes, within a bounded time; gives what failed in a close of the user's."""
         if not self._deployed:
             return None
@@ -623,7 +640,7 @@ class JobMaster:
         breaker.daemon = True
         breaker.start()
         try:
-            reports = self._job.close()
+            reports = self._job.close(for_good)
             self._pass_on_results(reports)
             if clean:
                 self._check(reports)

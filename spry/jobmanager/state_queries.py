@@ -6,8 +6,11 @@ They travel with an epoch and are answered at its end: an answer is what the sta
 from __future__ import annotations
 
 import itertools
+import pickle
 import threading
 from typing import Any
+
+import cloudpickle
 
 from spry.common.completable_future import CompletableFuture
 from spry.common.errors import ExecutionError
@@ -25,6 +28,7 @@ class StateQueries:
         self._asked: list[StateQuery] = []
         self._travelling: tuple[StateQuery, ...] = ()
         self._open: dict[int, CompletableFuture[Any]] = {}
+        self._closed: str | None = None
 
     @property
     def waiting(self) -> bool:
@@ -33,8 +37,11 @@ class StateQueries:
 
     def ask(self, name: str, key: Any) -> CompletableFuture[Any]:
         """The value of a key in the state that is called so in queries."""
-        query, answer = StateQuery(next(self._numbers), name, key), CompletableFuture[Any]()
+        query = StateQuery(next(self._numbers), name, cloudpickle.dumps(key, 5))
+        answer: CompletableFuture[Any] = CompletableFuture()
         with self._lock:
+            if self._closed is not None:
+                raise ExecutionError(self._closed)
             self._asked.append(query)
             self._open[query.query_id] = answer
         return answer
@@ -48,14 +55,19 @@ class StateQueries:
 
     def take_in(self, queries: tuple[StateQuery, ...], reports: list[SlotReport]) -> None:
         """What the slots say to the questions of an epoch. One that none answers is about no state of the job."""
+        said = {query_id: answer for report in reports for query_id, answer in report.answers.items()}
         for query in queries:
             answer = self._open.pop(query.query_id)
-            for report in reports:
-                if query.query_id in report.answers:
-                    answer.set_result(report.answers[query.query_id])
-                    break
-            else:
+            if query.query_id not in said:
                 answer.set_exception(ExecutionError(f"the job has no queryable state '{query.name}'"))
+                continue
+            known, payload = said[query.query_id]
+            try:
+                if not known:
+                    raise ExecutionError(f"queryable state '{query.name}': {payload.decode()}")
+                answer.set_result(pickle.loads(payload))
+            except Exception as error:
+                answer.set_exception(error)
 
     def restart(self) -> None:
         """What was on its way with an epoch that failed is asked again."""
@@ -68,6 +80,7 @@ class StateQueries:
     def close(self, why: str) -> None:
         """Nobody will answer any more."""
         with self._lock:
+            self._closed = why
             for answer in self._open.values():
                 answer.set_exception(ExecutionError(why))
             self._open.clear()

@@ -197,6 +197,7 @@ class SubtaskContext(RuntimeContext):
         backend = create_keyed_backend(self.services, current, self.vertex.max_parallelism, name, namespaced)
         backend.operator = self.operator.name
         backend.latency = self._latency
+        backend.expires = not self.batch
         self.keyed_backends.append(backend)
         return backend
 

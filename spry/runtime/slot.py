@@ -20,7 +20,7 @@ import cloudpickle
 from spry.common.configuration import Configuration
 from spry.common.errors import FailureInfo
 from spry.common.keys import key_group_of, subtask_of_key_group
-from spry.common.options import CheckpointingOptions, SpryOptions, StateRecoveryOptions
+from spry.common.options import CheckpointingOptions, SpryOptions, StateBackendOptions, StateRecoveryOptions
 from spry.common.plan import (
     CheckpointRequest,
     EdgePlan,
@@ -83,15 +83,13 @@ class Slot:
         self._subtasks: dict[int, Subtask] = {}
         self._delivered: list[tuple[Subtask, Block]] = []
         """Blocks of this slot for this slot, which are taken in next."""
-        self._answers: dict[int, Any] = {}
+        self._answers: dict[int, tuple[bool, bytes]] = {}
         configuration = Configuration.from_dict(job.configuration)
-        self._taker = SnapshotTaker(
-            slot,
-            job.attempt,
-            configuration.get(CheckpointingOptions.SNAPSHOT_COMPRESSION),
-            _local_directory(configuration, job.job_id, slot),
-            configuration.get(SpryOptions.CHECKPOINT_MAX_STATE_SIZE),
-        )
+        compress = configuration.get(CheckpointingOptions.SNAPSHOT_COMPRESSION)
+        in_background = configuration.get(StateBackendOptions.ASYNC_SNAPSHOTS)
+        local = _local_directory(job, configuration, slot)
+        limit = configuration.get(SpryOptions.CHECKPOINT_MAX_STATE_SIZE)
+        self._taker = SnapshotTaker(slot, job.attempt, compress, local, in_background, limit)
 
     # Transport (see spry.runtime.writers)
 
@@ -137,8 +135,8 @@ class Slot:
             if restorer is not None:
                 restorer.close()
 
-    def close(self, epoch: int) -> SlotReport:
-        """Close every function that is still open."""
+    def close(self, epoch: int, for_good: bool = True) -> SlotReport:
+        """Close every function that is still open. Unless it is for good, copies of snapshots stay for a restart."""
         state = ExecutionState.FAILED if self.failure else ExecutionState.CANCELED
         for subtask in self._subtasks.values():
             try:
@@ -147,7 +145,7 @@ class Slot:
                 if self.failure is None:
                     self._fail(error)
         report = self.report(epoch)
-        self._taker.close()
+        self._taker.close(for_good)
         for subtask in self._subtasks.values():
             for context in subtask.contexts:
                 for backend in context.keyed_backends:
@@ -310,15 +308,25 @@ class Slot:
     def _answer(self, queries: tuple[StateQuery, ...]) -> None:
         """Answer those questions whose keys are here."""
         for query in queries:
-            for subtask in self._subtasks.values():
-                vertex = subtask.vertex
-                group = key_group_of(query.key, vertex.max_parallelism)
-                if subtask_of_key_group(group, vertex.max_parallelism, vertex.parallelism) != subtask.index:
+            try:
+                found = self._look_up(query.name, pickle.loads(query.key))
+                if found is not None:
+                    self._answers[query.query_id] = True, cloudpickle.dumps(found[0], 5)
+            except Exception as error:  # Whoever asks something odd learns it; the job goes on.
+                self._answers[query.query_id] = False, f"{type(error).__name__}: {error}".encode()
+
+    def _look_up(self, name: str, key: Any) -> tuple[Any] | None:
+        """The key's value in the state that is called so in queries, None if that is not here."""
+        for subtask in self._subtasks.values():
+            vertex = subtask.vertex
+            for context in subtask.contexts:
+                own = context.keyed_state.queryable.get(name)
+                if own is None:
                     continue
-                for context in subtask.contexts:
-                    name = context.keyed_state.queryable.get(query.name)
-                    if name is not None:
-                        self._answers[query.query_id] = context.keyed_state.lookup(name, query.key)
+                group = key_group_of(key, vertex.max_parallelism)
+                if subtask_of_key_group(group, vertex.max_parallelism, vertex.parallelism) == subtask.index:
+                    return (context.keyed_state.lookup(own, key),)
+        return None
 
     # Report
 
@@ -355,12 +363,12 @@ class Slot:
         return report
 
 
-def _local_directory(configuration: Configuration, job_id: str, slot: int) -> Path | None:
+def _local_directory(job: JobPlan, configuration: Configuration, slot: int) -> Path | None:
     """Where copies of snapshots stay for recovery on this machine, if that is wanted."""
     if not configuration.get(StateRecoveryOptions.LOCAL_RECOVERY):
         return None
     parents = configuration.get_optional(CheckpointingOptions.LOCAL_BACKUP_DIRS) or [tempfile.gettempdir()]
-    return Path(parents[slot % len(parents)]) / f"spry-local-{job_id}-{slot}"
+    return Path(parents[0]) / f"spry-local-{job.job_id}-{slot}"
 
 
 def _make_room_for_calls(operators: int) -> None:

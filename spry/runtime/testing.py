@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import pickle
 import random
+import time
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +26,7 @@ from typing import Any
 import cloudpickle
 
 from spry.common.elements import NO_TIMESTAMP, ControlElement, EndOfInput, Watermark, WatermarkStatus
-from spry.common.errors import InvalidProgramError, JobExecutionError
+from spry.common.errors import CheckpointError, InvalidProgramError, JobExecutionError
 from spry.common.keys import KeySelection
 from spry.common.operators import (
     FilterOperator,
@@ -39,12 +40,24 @@ from spry.common.operators import (
 )
 from spry.common.output_tag import OutputTag
 from spry.common.partitioning import Broadcast, Global
-from spry.common.plan import EdgePlan, EpochCommand, JobPlan, OperatorPlan, SlotCommand, SlotReport, VertexPlan
+from spry.common.plan import (
+    CheckpointRequest,
+    EdgePlan,
+    EpochCommand,
+    FileHandle,
+    JobPlan,
+    OperatorPlan,
+    OperatorSnapshot,
+    RestoreState,
+    SlotCommand,
+    SlotReport,
+    VertexPlan,
+)
 from spry.runtime.blocks import BlockEncoder, decode_block, peek_edge
 from spry.runtime.slot import Slot, encode_report
 from spry.runtime.subtask import Subtask
 
-__all__ = ["ManualClock", "OperatorHarness", "SlotCluster", "StreamElement", "description_of"]
+__all__ = ["HarnessSnapshot", "ManualClock", "OperatorHarness", "SlotCluster", "StreamElement", "description_of"]
 
 _METHODS: dict[str, Callable[..., OperatorDescription]] = {
     "process_element": ProcessOperator,
@@ -84,6 +97,18 @@ class StreamElement:
     timestamp: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class HarnessSnapshot:
+    """What one subtask put into a checkpoint. It can be pickled."""
+
+    checkpoint_id: int
+    parallelism: int
+    max_parallelism: int
+    directory: str | None
+    files: tuple[FileHandle, ...]
+    operators: tuple[OperatorSnapshot, ...]
+
+
 def description_of(function: Any, key: Callable[[Any], Any] | None = None) -> OperatorDescription:
     """The operator that a function object is run by, found by its method (``map``, ``process_element`` ...)."""
     selection = None
@@ -109,6 +134,8 @@ class OperatorHarness:
     :param channels: How many inputs the watermark is the minimum of.
     :param output_types: The declared types: operator's index -> type.
     :param now: What the clock shows at the start, in ms.
+    :param restore: What to go on from: a :meth:`snapshot`, or those of all subtasks that there were, whose number may
+        be another than ``parallelism``.
 
     An error of the function is raised by the call that met it, as the :class:`JobExecutionError` that a job would
     end with.
@@ -131,6 +158,7 @@ class OperatorHarness:
         job_parameters: dict[str, str] | None = None,
         configuration: dict[str, str] | None = None,
         now: int = 0,
+        restore: HarnessSnapshot | Sequence[HarnessSnapshot] = (),
     ) -> None:
         chain = list(operators) if isinstance(operators, list | tuple) else [operators]
         descriptions = [o if isinstance(o, OperatorDescription) else description_of(o, key) for o in chain]
@@ -161,11 +189,16 @@ class OperatorHarness:
         self._job = _harness_plan(
             plans, tags, parallelism, max_parallelism, channels, batch, object_reuse, job_parameters, configuration
         )
+        snapshots = [restore] if isinstance(restore, HarnessSnapshot) else list(restore)
+        if snapshots:
+            self._job = replace(self._job, restore=_restored(snapshots, max_parallelism))
         self._slot = Slot(cloudpickle.loads(cloudpickle.dumps(self._job)), subtask, str, clock=self.clock)
         self._last_report = SlotReport(subtask, 0, 0)
         self._printed: list[tuple[bool, str]] = []
         self._collected: list[Any] = []
         self._check(self._slot.deploy())
+        if snapshots:
+            self._begin_epoch()
 
     # In
 
@@ -209,6 +242,41 @@ class OperatorHarness:
         command = EpochCommand(self._job.job_id, 0, self._epoch)
         self._epoch += 1
         return self._check(self._slot.end_epoch(command))
+
+    def snapshot(
+        self, checkpoint_id: int = 1, *, directory: str | None = None, canonical: bool = False
+    ) -> HarnessSnapshot:
+        """The end of an epoch that is a checkpoint. Other harnesses go on from what it gives (``restore=``).
+
+        :param directory: Where files go; without one, everything is in the snapshot.
+        :param canonical: Write it as savepoints are written, in the form that every state backend reads.
+        """
+        request = CheckpointRequest(checkpoint_id, self.clock.now, directory, canonical=canonical)
+        command = EpochCommand(self._job.job_id, 0, self._epoch, checkpoint=request)
+        self._epoch += 1
+        report = self._check(self._slot.end_epoch(command))
+        while not report.snapshots:
+            time.sleep(0.001)
+            report = self._check(self._slot.report(self._epoch))
+        taken, vertex = report.snapshots[0], self.subtask.vertex
+        if taken.error is not None:
+            raise CheckpointError(taken.error)
+        return HarnessSnapshot(
+            checkpoint_id,
+            vertex.parallelism,
+            vertex.max_parallelism,
+            directory,
+            tuple(taken.files),
+            tuple(taken.operators),
+        )
+
+    def complete_checkpoint(self, checkpoint_id: int = 1) -> None:
+        """Tell the functions that a checkpoint is durable."""
+        self._begin_epoch(completed=(checkpoint_id,))
+
+    def abort_checkpoint(self, checkpoint_id: int = 1) -> None:
+        """Tell the functions that a checkpoint was given up."""
+        self._begin_epoch(aborted=(checkpoint_id,))
 
     def close(self) -> None:
         """Close the functions that are still open."""
@@ -290,9 +358,13 @@ class OperatorHarness:
         self._sequences[channel] += 1
         self._run([payload])
 
-    def _run(self, incoming: list[bytes]) -> None:
-        command = EpochCommand(self._job.job_id, 0, self._epoch)
-        for _, payload in self._slot.run_level(1, command, incoming):
+    def _begin_epoch(self, **settings: Any) -> None:
+        self._run([], level=0, **settings)
+        self._run([])
+
+    def _run(self, incoming: list[bytes], level: int = 1, **settings: Any) -> None:
+        command = EpochCommand(self._job.job_id, 0, self._epoch, **settings)
+        for _, payload in self._slot.run_level(level, command, incoming):
             if peek_edge(payload) >= 0:
                 self._take_out(payload)
         self._check(None)
@@ -379,6 +451,23 @@ def _harness_plan(
     )
 
 
+def _restored(snapshots: list[HarnessSnapshot], max_parallelism: int) -> RestoreState:
+    """What a job goes on from whose subtasks had these snapshots."""
+    first = snapshots[0]
+    if any(s.parallelism != first.parallelism or s.directory != first.directory for s in snapshots):
+        raise ValueError("the snapshots are not of one checkpoint: they differ in parallelism or directory")
+    if first.max_parallelism != max_parallelism:
+        raise ValueError(f"the snapshots have max_parallelism={first.max_parallelism}, not {max_parallelism}")
+    operators = tuple(operator for snapshot in snapshots for operator in snapshot.operators)
+    return RestoreState(
+        first.checkpoint_id,
+        first.directory,
+        tuple(handle for snapshot in snapshots for handle in snapshot.files),
+        operators,
+        {operator.uid: first.parallelism for operator in operators},
+    )
+
+
 class SlotCluster:
     """All slots of a plan in this process.
 
@@ -430,9 +519,9 @@ class SlotCluster:
             slot.source_events[(vertex, subtask)] = said
         return slots
 
-    def close(self) -> list[SlotReport]:
+    def close(self, for_good: bool = True) -> list[SlotReport]:
         """Close every function that is still open."""
-        return [_travelled(slot.close(self.epoch)) for slot in self.slots]
+        return [_travelled(slot.close(self.epoch, for_good)) for slot in self.slots]
 
 
 def _travelled(report: SlotReport) -> SlotReport:

@@ -31,7 +31,7 @@ class NoSpark:
     def deploy(self) -> list[SlotReport]:
         raise SlotLostError("Spark's Java process is gone")
 
-    def close(self) -> list[SlotReport]:
+    def close(self, for_good: bool = True) -> list[SlotReport]:
         raise SlotLostError("Spark's Java process is gone")
 
     def release(self) -> None:

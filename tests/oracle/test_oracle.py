@@ -78,7 +78,7 @@ def test_so_it_does_on_spark(name: str, make_env: Any) -> None:
 
 def test_there_is_a_record_of_each_program() -> None:
     assert sorted(RECORDED) == names()
-    assert len(names()) >= 80
+    assert len(names()) >= 220
 
 
 @pytest.mark.parametrize("name", names())

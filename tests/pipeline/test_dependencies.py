@@ -74,4 +74,4 @@ def test_importing_spry_starts_no_spark_and_is_quick() -> None:
         seconds, *loaded = answer.stdout.split()
         assert loaded == ["False", "False", "False"]
         answers.append(float(seconds))
-    assert min(answers) < 0.3
+    assert min(answers) < 1.0  # A fraction of that on a machine with nothing else to do.

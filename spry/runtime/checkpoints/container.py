@@ -178,9 +178,11 @@ class StoredState:
 class SnapshotReader:
     """Reads a snapshot file."""
 
-    def __init__(self, stream: BinaryIO, name: str) -> None:
+    def __init__(self, stream: BinaryIO, name: str, original: Callable[[], BinaryIO] | None = None) -> None:
         self._stream = stream
         self._name = name
+        self._original = original
+        """If this is a copy: opens what it is a copy of, for when it is damaged."""
         self.size = stream.seek(0, io.SEEK_END)
         if self.size < _FOOT.size + len(_MAGIC) + 1:
             raise self._corrupt(f"it has {self.size} bytes only")
@@ -250,5 +252,8 @@ class SnapshotReader:
         head = self._stream.read(_HEAD.size)
         payload = self._stream.read(length)
         if len(head) < _HEAD.size or len(payload) < length or _HEAD.unpack(head) != (length, zlib.crc32(payload)):
+            if self._original is not None:
+                self._stream, self._original = self._original(), None
+                return self._chunk(offset, length)
             raise self._corrupt(f"what is at byte {offset} does not have the checksum that it should")
         return zlib.decompress(payload) if self._compressed else payload

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from spry.common.elements import MIN_TIMESTAMP
 from spry.common.errors import CheckpointError, StateMigrationError
@@ -154,21 +156,25 @@ class Restorer:
             return SnapshotReader(
                 io.BytesIO(handle.inline), f"in the metadata of checkpoint {self._state.checkpoint_id}"
             )
-        if handle.local is not None and Path(handle.local).is_file():
-            try:
-                return SnapshotReader(self._open.enter_context(open(handle.local, "rb")), handle.local)
-            except CheckpointError:
-                pass  # It is a copy only.
         assert self._store is not None and handle.path is not None
         name = f"{self._store.url.rstrip('/')}/{handle.path}"
-        try:
-            stream = self._open.enter_context(self._store.open(handle.path))
-        except FileNotFoundError:
-            raise CheckpointError(f"the file {name} of checkpoint {self._state.checkpoint_id} is missing") from None
-        reader = SnapshotReader(stream, name)
+        if handle.local is not None and Path(handle.local).is_file():
+            with contextlib.suppress(CheckpointError, OSError):  # It is a copy only.
+                copy = self._open.enter_context(open(handle.local, "rb"))  # noqa: SIM115
+                reader = SnapshotReader(copy, name, partial(self._open_file, name, handle.path))
+                if reader.size == handle.size:
+                    return reader
+        reader = SnapshotReader(self._open_file(name, handle.path), name)
         if reader.size != handle.size:
             raise CheckpointError(f"the file {name} has {reader.size} bytes and should have {handle.size}")
         return reader
+
+    def _open_file(self, name: str, path: str) -> BinaryIO:
+        assert self._store is not None
+        try:
+            return self._open.enter_context(self._store.open(path))
+        except FileNotFoundError:
+            raise CheckpointError(f"the file {name} of checkpoint {self._state.checkpoint_id} is missing") from None
 
     # Databases
 

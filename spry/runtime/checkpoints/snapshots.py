@@ -32,6 +32,7 @@ __all__ = ["OperatorParts", "SnapshotTaker"]
 
 _AT_ONCE_ENTRIES = 5000
 """Up to so many entries are written while the slot waits: less than a fork would cost."""
+_LONGEST_ERROR = 8000
 
 
 @dataclass(slots=True)
@@ -82,6 +83,7 @@ class _InChild(_Job):
     """A forked process that writes a file and says how large it is."""
 
     def __init__(self, path: Path, write: Callable[[BinaryIO], int], done: Callable[[int], _Job]) -> None:
+        self._path = path
         self._done = done
         self._next: _Job | None = None
         self._said = b""
@@ -101,10 +103,13 @@ class _InChild(_Job):
             except BlockingIOError:
                 return None
             self._reap(0)
-            if not self._said:
-                raise CheckpointError("the process that wrote the snapshot was killed, maybe for want of memory")
-            answer = json.loads(self._said)
+            answer: dict[str, Any] = {
+                "error": "the process that wrote the snapshot was killed, maybe for want of memory"
+            }
+            if self._said:
+                answer = json.loads(self._said)
             if "error" in answer:
+                self._path.unlink(missing_ok=True)
                 raise CheckpointError(answer["error"])
             self._next = self._done(answer["size"])
         return self._next.poll()
@@ -120,6 +125,7 @@ class _InChild(_Job):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._child, 9)
             self._reap(0)
+            self._path.unlink(missing_ok=True)
         elif self._next is not None:
             self._next.discard()
 
@@ -135,10 +141,10 @@ def _be_child(path: Path, write: Callable[[BinaryIO], int], answer: int) -> None
                     os.close(int(name))
         said = {"size": _write_file(path, write)}
     except BaseException as error:
-        said = {"error": _explain(error, path)}
+        said = {"error": _explain(error, path)[:_LONGEST_ERROR]}
     finally:
         try:
-            os.write(answer, json.dumps(said).encode()[:65536])
+            os.write(answer, json.dumps(said).encode())
         finally:
             os._exit(0)
 
@@ -174,15 +180,22 @@ class SnapshotTaker:
     """Takes the snapshots of one slot."""
 
     def __init__(
-        self, slot: int, attempt: int, compress: bool, local: Path | None = None, memory_limit: int = 5 << 20
+        self,
+        slot: int,
+        attempt: int,
+        compress: bool = False,
+        local: Path | None = None,
+        in_background: bool = True,
+        memory_limit: int = 5 << 20,
     ) -> None:
         self._slot = slot
         self._attempt = attempt
         self._compress = compress
-        self._local = local
-        """Where copies stay for recovery on this machine."""
+        self._in_background = in_background
         self._memory_limit = memory_limit
         """How many bytes the slot may put into a checkpoint that has no directory."""
+        self._local = local
+        """Where copies stay for recovery on this machine."""
         self._pending: dict[int, _Pending] = {}
         self._failed: list[SlotSnapshot] = []
         self._threads: ThreadPoolExecutor | None = None
@@ -263,12 +276,14 @@ class SnapshotTaker:
                 if number.isdigit() and int(number) in ids:
                     found.unlink(missing_ok=True)
 
-    def close(self) -> None:
-        """The slot is over."""
+    def close(self, for_good: bool = True) -> None:
+        """The slot is over, and the job, too, if it is for good."""
         for checkpoint_id in list(self._pending):
             self.abort(checkpoint_id)
         if self._threads is not None:
             self._threads.shutdown(wait=True, cancel_futures=True)
+        if for_good and self._local is not None:
+            shutil.rmtree(self._local, ignore_errors=True)
 
     # States in memory
 
@@ -286,7 +301,7 @@ class SnapshotTaker:
             return writer.finish()
 
         entries = sum(part.count for operator in parts for part in operator.parts)
-        if entries <= _AT_ONCE_ENTRIES or request.directory is None:
+        if entries <= _AT_ONCE_ENTRIES or request.directory is None or not self._in_background:
             buffer = io.BytesIO()
             size = write(buffer)
             return self._bytes(request, operators, buffer.getvalue(), size)

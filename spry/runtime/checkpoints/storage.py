@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import secrets
 import shutil
@@ -27,7 +28,7 @@ class CheckpointStore(ABC):
 
     @abstractmethod
     def upload(self, local: Path, name: str) -> None:
-        """Copy a local file, whole or not at all."""
+        """Copy a local file, whole or not at all: what has that name already stays if copying fails."""
 
     @abstractmethod
     def open(self, name: str) -> BinaryIO:
@@ -61,17 +62,29 @@ class _LocalStore(CheckpointStore):
         self.url = url
         self._path = Path(path)
 
+    def _full(self, name: str) -> Path:
+        # "../" is what it means by name: the directory itself may be gone.
+        return Path(os.path.normpath(self._path / name))
+
     @property
     def local_path(self) -> Path:
         return self._path
 
     def write(self, name: str, data: bytes) -> None:
-        target = self._path / name
+        self._put(name, io.BytesIO(data))
+
+    def upload(self, local: Path, name: str) -> None:
+        with open(local, "rb") as source:
+            self._put(name, source)
+
+    def _put(self, name: str, source: BinaryIO) -> None:
+        target = self._full(name)
         target.parent.mkdir(parents=True, exist_ok=True)
-        beside = target.with_name(f".{target.name}.{os.getpid()}.inprogress")
+        # Somebody whose checkpoint was given up may still be copying the same file: neither sees the other's half.
+        beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.inprogress")
         try:
             with open(beside, "wb") as file:
-                file.write(data)
+                shutil.copyfileobj(source, file, 1 << 20)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(beside, target)
@@ -81,39 +94,23 @@ class _LocalStore(CheckpointStore):
             raise
         _sync_directory(target.parent)
 
-    def upload(self, local: Path, name: str) -> None:
-        target = self._path / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # Somebody whose checkpoint was given up may still be copying the same file: neither sees the other's half.
-        beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.inprogress")
-        try:
-            with open(local, "rb") as source, open(beside, "wb") as file:
-                shutil.copyfileobj(source, file, 1 << 20)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                beside.unlink()
-            raise
-
     def open(self, name: str) -> BinaryIO:
-        return open(self._path / name, "rb")
+        return open(self._full(name), "rb")
 
     def names(self, below: str = "") -> list[str]:
         try:
-            return os.listdir(self._path / below)
+            return os.listdir(self._full(below))
         except (FileNotFoundError, NotADirectoryError):
             return []
 
     def size(self, name: str) -> int | None:
         try:
-            return os.stat(self._path / name).st_size
+            return os.stat(self._full(name)).st_size
         except OSError:
             return None
 
     def remove(self, name: str) -> None:
-        target = self._path / name
+        target = self._full(name)
         if target.is_dir():
             shutil.rmtree(target, ignore_errors=True)
         else:
@@ -142,7 +139,11 @@ class _RemoteStore(CheckpointStore):
             raise CheckpointError(f"the checkpoint directory '{url}' cannot be opened: {error}") from None
 
     def _full(self, name: str) -> str:
-        return f"{self._path.rstrip('/')}/{name}" if name else cast(str, self._path)
+        # Object stores know no "../".
+        path: str = self._path
+        while name.startswith("../"):
+            path, name = path.rstrip("/").rpartition("/")[0], name.removeprefix("../")
+        return f"{path.rstrip('/')}/{name}" if name else path
 
     def write(self, name: str, data: bytes) -> None:
         # Object stores show an object when it is complete. Others get it under another name first.

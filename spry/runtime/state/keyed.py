@@ -64,21 +64,30 @@ class TableState(State):
 
 
 class ValueStateOfTable(TableState, ValueState[Any]):
-    __slots__ = ("_default",)
-
-    def __init__(self, table: Table, current: KeyContext, default: Any = None) -> None:
-        super().__init__(table, current)
-        self._default = default
+    __slots__ = ()
 
     def value(self) -> Any:
-        found = self._table.get(self._current.key)
-        return found if found is not None or self._default is None else detach(self._default)
+        return self._table.get(self._current.key)
 
     def update(self, value: Any) -> None:
         if value is None:
             self._table.pop(self._current.key, None)
         else:
             self._table[self._current.key] = value
+
+
+class ValueStateWithDefault(ValueStateOfTable):
+    """A value state that gives something for keys that nothing was written for."""
+
+    __slots__ = ("_default",)
+
+    def __init__(self, table: Table, current: KeyContext, default: Any) -> None:
+        super().__init__(table, current)
+        self._default = default
+
+    def value(self) -> Any:
+        found = self._table.get(self._current.key)
+        return found if found is not None else detach(self._default)
 
 
 class ListStateOfTable(TableState, ListState[Any]):
@@ -160,8 +169,12 @@ class ReducingStateOfTable(TableState, ReducingState[Any]):
         return self._table.get(self._current.key)
 
     def add(self, value: Any) -> None:
-        key = self._current.key
-        self._table[key] = self._reduce(self._table[key], value) if key in self._table else value
+        if value is None:
+            self.clear()
+            return
+        table, key = self._table, self._current.key
+        before = table.get(key)
+        table[key] = value if before is None else self._reduce(before, value)
 
     def merged(self, one: Any, other: Any) -> Any:
         return self._reduce(one, other)
@@ -175,13 +188,16 @@ class AggregatingStateOfTable(TableState, AggregatingState[Any, Any]):
         self._function = function
 
     def get(self) -> Any:
-        key = self._current.key
-        return self._function.get_result(self._table[key]) if key in self._table else None
+        accumulator = self._table.get(self._current.key)
+        return None if accumulator is None else self._function.get_result(accumulator)
 
     def add(self, value: Any) -> None:
-        key = self._current.key
-        accumulator = self._table[key] if key in self._table else self._function.create_accumulator()
-        self._table[key] = self._function.add(value, accumulator)
+        if value is None:
+            self.clear()
+            return
+        table, function, key = self._table, self._function, self._current.key
+        accumulator = table.get(key)
+        table[key] = function.add(value, function.create_accumulator() if accumulator is None else accumulator)
 
     def merged(self, one: Any, other: Any) -> Any:
         return self._function.merge(one, other)
@@ -203,6 +219,8 @@ class KeyedStateBackend(ABC):
         self.namespaced = namespaced
         self.operator = ""
         """The operator's name, for messages."""
+        self.expires = True
+        """Whether state with time to live expires; in batch mode it does not."""
         self.cleaners: list[Callable[[], None]] = []
         """What is to be called for every record, so that expired state goes."""
         self._tables: dict[str, Table] = {}
@@ -250,7 +268,7 @@ class KeyedStateBackend(ABC):
 
     def _create(self, descriptor: StateDescriptor) -> Any:
         kind = _kind_of(descriptor)
-        ttl = Ttl.of(descriptor, kind, self.clock)
+        ttl = Ttl.of(descriptor, kind, self.clock) if self.expires else None
         name = descriptor.name
         meta = StateMeta(name, kind, type_text(descriptor), ttl is not None)
         self._check_restored(meta, descriptor)
@@ -267,7 +285,10 @@ class KeyedStateBackend(ABC):
         """The state object for a descriptor without time to live."""
         table, current = self.table(descriptor.name), self.current
         if isinstance(descriptor, ValueStateDescriptor):
-            return ValueStateOfTable(table, current, descriptor.get_default_value())
+            default = descriptor.get_default_value()
+            return (
+                ValueStateOfTable(table, current) if default is None else ValueStateWithDefault(table, current, default)
+            )
         if isinstance(descriptor, ListStateDescriptor):
             return ListStateOfTable(table, current)
         if isinstance(descriptor, MapStateDescriptor):

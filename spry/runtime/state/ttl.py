@@ -162,10 +162,21 @@ class _TtlState:
         return value
 
     def _live(self) -> Any:
-        """The one value of the current key if it has not expired, to be updated."""
+        """The one value of the current key if it may be shown, to be updated."""
         self._accessed()
-        held = self._table.get(self._current.key)
-        return None if held is None or self._ttl.is_expired(held[1], self._ttl.clock()) else held[0]
+        held, ttl = self._table.get(self._current.key), self._ttl
+        if held is None or (ttl.is_expired(held[1], ttl.clock()) and not ttl.shows_expired):
+            return None
+        return held[0]
+
+    def _merged(self, one: tuple[Any, int], other: tuple[Any, int], merge: Callable[[Any, Any], Any]) -> Any:
+        """Two values with their times as one. What has expired does not count, and the time begins anew."""
+        ttl = self._ttl
+        now = ttl.clock()
+        live = [value for value, stamp in (one, other) if ttl.shows_expired or not ttl.is_expired(stamp, now)]
+        if not live:
+            return one
+        return (merge(*live) if len(live) == 2 else live[0]), now
 
 
 class TtlValueState(_TtlState, ValueState[Any]):
@@ -202,7 +213,7 @@ class TtlListState(_TtlState, ListState[Any]):
             self._table.pop(key, None)
         elif ttl.updates_on_read:
             self._table[key] = [(value, now) for value, _ in left]
-        elif left is not held:
+        elif left is not held and not ttl.shows_expired:
             self._table[key] = left
         shown = held if ttl.shows_expired else left or ()
         return [value for value, _ in shown]
@@ -332,11 +343,14 @@ class TtlReducingState(_TtlState, ReducingState[Any]):
         return self._single()
 
     def add(self, value: Any) -> None:
+        if value is None:
+            self.clear()
+            return
         before = self._live()
         self._table[self._current.key] = self._stamped(value if before is None else self._reduce(before, value))
 
     def merged(self, one: Any, other: Any) -> Any:
-        return self._reduce(one[0], other[0]), max(one[1], other[1])
+        return self._merged(one, other, self._reduce)
 
 
 class TtlAggregatingState(_TtlState, AggregatingState[Any, Any]):
@@ -351,12 +365,15 @@ class TtlAggregatingState(_TtlState, AggregatingState[Any, Any]):
         return None if found is None else self._function.get_result(found)
 
     def add(self, value: Any) -> None:
+        if value is None:
+            self.clear()
+            return
         before = self._live()
         accumulator = self._function.create_accumulator() if before is None else before
         self._table[self._current.key] = self._stamped(self._function.add(value, accumulator))
 
     def merged(self, one: Any, other: Any) -> Any:
-        return self._function.merge(one[0], other[0]), max(one[1], other[1])
+        return self._merged(one, other, self._function.merge)
 
 
 def _nothing() -> None:

@@ -1,0 +1,49 @@
+"""A list with expired elements, if these are shown."""
+
+import time
+
+from pyflink.common import Time, Types
+from pyflink.datastream import KeyedProcessFunction
+from pyflink.datastream.state import ListStateDescriptor, StateTtlConfig
+
+ORDERED = True
+TTL = (
+    StateTtlConfig.new_builder(Time.seconds(2))
+    .update_ttl_on_create_and_write()
+    .return_expired_if_not_cleaned_up()
+    .disable_cleanup_in_background()
+    .build()
+)
+
+
+class Steps(KeyedProcessFunction):
+    def open(self, runtime_context):
+        descriptor = ListStateDescriptor("state", Types.STRING())
+        descriptor.enable_time_to_live(TTL)
+        self.state = runtime_context.get_list_state(descriptor)
+
+    def process_element(self, step, ctx):
+        method, *arguments = step
+        if method == "wait":
+            time.sleep(arguments[0])
+            return
+        result = getattr(self.state, method)(*arguments)
+        yield f"{method} {arguments} {result if result is None else list(result)}"
+
+
+def define(env):
+    steps = [
+        ("add", "a"),
+        ("wait", 1.25),
+        ("add", "b"),
+        ("wait", 1.25),
+        ("get",),
+        ("get",),
+        ("add", "c"),
+        ("get",),
+        ("wait", 1.25),
+        ("wait", 1.25),
+        ("get",),
+        ("get",),
+    ]
+    return env.from_collection(steps).key_by(lambda _: 0, Types.INT()).process(Steps())
