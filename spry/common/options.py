@@ -153,15 +153,14 @@ class PipelineOptions(OptionGroup):
         .boolean_type()
         .default_value(True)
         .with_description(
-            "Whether operators without a uid get one that is made from their place in the graph. "
-            "If not, a job whose operators have state but no uid is refused."
+            "Kept, but has no effect: operators without a uid get one that is made from their place in the graph."
         )
     )
     GENERIC_TYPES = (
         _key("pipeline.generic-types")
         .boolean_type()
         .default_value(True)
-        .with_description("Whether streams may have no declared type, so that their values are pickled.")
+        .with_description("Kept, but has no effect: streams may have no declared type; their values are pickled.")
     )
     JARS = (
         _key("pipeline.jars")
@@ -242,7 +241,9 @@ class CheckpointingOptions(OptionGroup):
         _key("execution.checkpointing.mode")
         .enum_type(CheckpointingMode)
         .default_value(CheckpointingMode.EXACTLY_ONCE)
-        .with_description("What a job that goes on from a checkpoint promises of the effect of each record on state.")
+        .with_description(
+            "What a job that goes on from a checkpoint promises of the effect of each record. State is exact with both."
+        )
     )
     CHECKPOINTING_TIMEOUT = (
         _key("execution.checkpointing.timeout")
@@ -298,14 +299,14 @@ class CheckpointingOptions(OptionGroup):
         .default_value(False)
         .with_fallback_keys("execution.checkpointing.unaligned")
         .with_description(
-            "Whether a checkpoint may be taken while records are on their way, which then become part of it."
+            "Accepted: a checkpoint is taken when no record is on its way, so it is the same with and without."
         )
     )
     FORCE_UNALIGNED = (
         _key("execution.checkpointing.unaligned.forced")
         .boolean_type()
         .default_value(False)
-        .with_description("Whether unaligned checkpoints are taken of iterations, too.")
+        .with_description("Kept, but has no effect: see execution.checkpointing.unaligned.enabled.")
     )
     ALIGNED_CHECKPOINT_TIMEOUT = (
         _key("execution.checkpointing.aligned-checkpoint-timeout")
@@ -313,10 +314,7 @@ class CheckpointingOptions(OptionGroup):
         .default_value(Duration.of_millis(0))
         .with_minimum(0)
         .with_fallback_keys("execution.checkpointing.alignment-timeout")
-        .with_description(
-            "If unaligned checkpoints are enabled: how long a checkpoint waits for records that are on their way "
-            "before it becomes an unaligned one."
-        )
+        .with_description("Kept, but has no effect: checkpoints wait for no records.")
     )
     ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH = (
         _key("execution.checkpointing.checkpoints-after-tasks-finish")
@@ -330,7 +328,10 @@ class CheckpointingOptions(OptionGroup):
         .enum_type(CheckpointStorageType)
         .no_default_value("filesystem if there is a directory, else jobmanager")
         .with_fallback_keys("state.checkpoint-storage")
-        .with_description("Where checkpoints are kept: in the memory of the job manager, or in files.")
+        .with_description(
+            "Where checkpoints are kept: in the memory of the job manager, or in files. With a directory it is files "
+            "in any case."
+        )
     )
     CHECKPOINTS_DIRECTORY = (
         _key("execution.checkpointing.dir")
@@ -393,7 +394,7 @@ class CheckpointingOptions(OptionGroup):
         .default_value(4096)
         .with_minimum(0)
         .with_fallback_keys("state.storage.fs.write-buffer-size", "state.backend.fs.write-buffer-size")
-        .with_description("Accepted; files of checkpoints are written in blocks of 1 MB.")
+        .with_description("Kept, but has no effect: files of checkpoints are written in large pieces.")
     )
     LOCAL_BACKUP_DIRS = (
         _key("execution.checkpointing.local-backup.dirs")
@@ -412,7 +413,9 @@ class StateRecoveryOptions(OptionGroup):
         .string_type()
         .no_default_value("none")
         .with_fallback_keys("execution.savepoint.path")
-        .with_description("The savepoint or the retained checkpoint that a job starts from.")
+        .with_description(
+            "The savepoint, the retained checkpoint or the directory of a job with checkpoints that a job starts from."
+        )
     )
     SAVEPOINT_IGNORE_UNCLAIMED_STATE = (
         _key("execution.state-recovery.ignore-unclaimed-state")
@@ -459,7 +462,7 @@ class StateBackendOptions(OptionGroup):
         _key("state.backend.async")
         .boolean_type()
         .default_value(True)
-        .with_description("Whether checkpoints are written while the job goes on.")
+        .with_description("Kept, but has no effect: checkpoints are always written while the job goes on.")
     )
     LATENCY_TRACK_ENABLED = (
         _key("state.latency-track.keyed-state-enabled")
@@ -662,7 +665,9 @@ class QueryableStateOptions(OptionGroup):
         _key("queryable-state.enable")
         .boolean_type()
         .default_value(False)
-        .with_description("Whether queryable state can be asked for.")
+        .with_description(
+            "Kept, but has no effect: queryable state can be asked for, by the same user on the same machine."
+        )
     )
 
 
@@ -876,7 +881,7 @@ class SpryOptions(OptionGroup):
         .default_value(5 << 20)
         .with_minimum(1)
         .with_description(
-            "The most state that a subtask may have in a checkpoint that the job manager keeps in its memory."
+            "The most state that a slot may have in a checkpoint that the job manager keeps in its memory."
         )
     )
 

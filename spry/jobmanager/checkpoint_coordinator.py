@@ -151,12 +151,10 @@ class CheckpointCoordinator:
             raise CheckpointError(
                 "execution.checkpointing.storage is 'filesystem', but execution.checkpointing.dir is not set"
             )
-        if kind is CheckpointStorageType.JOBMANAGER:
-            directory = None
-        elif directory is None:
-            directory = default
         if directory is None:
-            return None
+            if kind is CheckpointStorageType.JOBMANAGER or default is None:
+                return None
+            directory = default
         directory = absolute(directory)
         if configuration.get(options.CREATE_CHECKPOINT_SUB_DIR):
             directory = f"{directory.rstrip('/')}/{self._job_id}"

@@ -6,6 +6,7 @@ import ast
 import re
 import runpy
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -142,6 +143,34 @@ def test_night_trigger(run: Runner) -> None:
         "02 May 21:00: 3 visitors, closed by the clock",
         "03 May 09:00: 2 visitors, closed by event time",
     ]
+
+
+def test_operator_state(run: Runner) -> None:
+    restarts, *batches = run("operator_state.py")
+    assert restarts == "restarts: 1"
+    starts = range(0, 95, 10)
+    assert batches == [f"from-{s:03}.txt: {' '.join(map(str, range(s, min(s + 10, 95))))}" for s in starts]
+
+
+def test_exactly_once_files(run: Runner, tmp_path: Path) -> None:
+    [line] = run("exactly_once_files.py", str(tmp_path), "1500")
+    assert re.fullmatch(r"1500 orders in \d+ files, each of them once", line)
+
+
+def test_exactly_once_files_go_on_where_they_were(spark_context: Any, tmp_path: Path) -> None:
+    example = runpy.run_path(str(EXAMPLES / "exactly_once_files.py"))
+    env = example["environment"](tmp_path)
+    example["define"](env, tmp_path, 3000)
+    client = env.execute_async("interrupted")
+    while not client.get_metrics().get("job.checkpoints.completed"):
+        time.sleep(0.05)
+    client.cancel().result()
+    job = example["newest_job"](tmp_path)
+    assert job.name == str(client.get_job_id()), "its checkpoints have stayed"
+    again = example["environment"](tmp_path, **{"execution.state-recovery.path": str(job)})
+    example["define"](again, tmp_path, 3000)
+    again.execute("going on")
+    assert example["check"](tmp_path, 3000).startswith("3000 orders in ")
 
 
 @pytest.mark.slow

@@ -168,7 +168,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=100, help="in all")
     parser.add_argument("--seed", type=int, default=1, help="of the first round")
     parser.add_argument("--kind", choices=["slot", "executor", "driver", "all"], default="all")
-    parser.add_argument("--records", type=int, default=60_000)
+    parser.add_argument("--records", type=int, default=150_000)
     parser.add_argument("-D", dest="settings", action="append", default=[], metavar="KEY=VALUE")
     arguments = parser.parse_args()
     more = dict(setting.split("=", 1) for setting in arguments.settings)

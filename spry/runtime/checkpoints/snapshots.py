@@ -32,8 +32,6 @@ __all__ = ["OperatorParts", "SnapshotTaker"]
 
 _AT_ONCE_ENTRIES = 5000
 """Up to so many entries are written while the slot waits: less than a fork would cost."""
-_MEMORY_LIMIT = 5 << 20
-"""What one slot may put into a checkpoint that has no directory."""
 _LONGEST_ERROR = 8000
 
 
@@ -182,7 +180,13 @@ class SnapshotTaker:
     """Takes the snapshots of one slot."""
 
     def __init__(
-        self, slot: int, attempt: int, compress: bool = False, local: Path | None = None, in_background: bool = True
+        self,
+        slot: int,
+        attempt: int,
+        compress: bool = False,
+        local: Path | None = None,
+        memory_limit: int = 5 << 20,
+        in_background: bool = True,
     ) -> None:
         self._slot = slot
         self._attempt = attempt
@@ -190,6 +194,8 @@ class SnapshotTaker:
         self._in_background = in_background
         self._local = local
         """Where copies stay for recovery on this machine."""
+        self._memory_limit = memory_limit
+        """How many bytes the slot may put into a checkpoint that has no directory."""
         self._pending: dict[int, _Pending] = {}
         self._failed: list[SlotSnapshot] = []
         self._threads: ThreadPoolExecutor | None = None
@@ -337,10 +343,11 @@ class SnapshotTaker:
         self, request: CheckpointRequest, operators: tuple[tuple[str, int], ...], data: bytes, size: int
     ) -> _Job:
         if request.directory is None:
-            if size > _MEMORY_LIMIT:
+            if size > self._memory_limit:
                 raise CheckpointError(
-                    f"a slot's state has {size >> 20} MB, too much for checkpoints in the driver's memory: "
-                    "name a directory with execution.checkpointing.dir"
+                    f"a slot's state has {size:,} bytes, and checkpoints in the driver's memory at most "
+                    f"{self._memory_limit:,} (spry.checkpoint.max-state-size): name a directory with "
+                    "execution.checkpointing.dir"
                 )
             return _Done([FileHandle(operators, size, inline=data)])
         if size <= request.inline_limit and not request.savepoint:
