@@ -328,7 +328,10 @@ class CheckpointingOptions(OptionGroup):
         .enum_type(CheckpointStorageType)
         .no_default_value("filesystem if there is a directory, else jobmanager")
         .with_fallback_keys("state.checkpoint-storage")
-        .with_description("Where checkpoints are kept: in the memory of the job manager, or in files.")
+        .with_description(
+            "Where checkpoints are kept: in the memory of the job manager, or in files. With a directory it is files "
+            "in any case."
+        )
     )
     CHECKPOINTS_DIRECTORY = (
         _key("execution.checkpointing.dir")
@@ -391,7 +394,7 @@ class CheckpointingOptions(OptionGroup):
         .default_value(4096)
         .with_minimum(0)
         .with_fallback_keys("state.storage.fs.write-buffer-size", "state.backend.fs.write-buffer-size")
-        .with_description("Accepted; files of checkpoints are written in blocks of 1 MB.")
+        .with_description("Kept, but has no effect: files of checkpoints are written in large pieces.")
     )
     LOCAL_BACKUP_DIRS = (
         _key("execution.checkpointing.local-backup.dirs")

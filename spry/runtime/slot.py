@@ -85,11 +85,14 @@ class Slot:
         """Blocks of this slot for this slot, which are taken in next."""
         self._answers: dict[int, tuple[bool, bytes]] = {}
         configuration = Configuration.from_dict(job.configuration)
-        compress = configuration.get(CheckpointingOptions.SNAPSHOT_COMPRESSION)
-        in_background = configuration.get(StateBackendOptions.ASYNC_SNAPSHOTS)
-        local = _local_directory(job, configuration, slot)
-        limit = configuration.get(SpryOptions.CHECKPOINT_MAX_STATE_SIZE)
-        self._taker = SnapshotTaker(slot, job.attempt, compress, local, in_background, limit)
+        self._taker = SnapshotTaker(
+            slot,
+            job.attempt,
+            configuration.get(CheckpointingOptions.SNAPSHOT_COMPRESSION),
+            _local_directory(configuration, job.job_id, slot),
+            configuration.get(SpryOptions.CHECKPOINT_MAX_STATE_SIZE),
+            configuration.get(StateBackendOptions.ASYNC_SNAPSHOTS),
+        )
 
     # Transport (see spry.runtime.writers)
 
@@ -363,12 +366,12 @@ class Slot:
         return report
 
 
-def _local_directory(job: JobPlan, configuration: Configuration, slot: int) -> Path | None:
+def _local_directory(configuration: Configuration, job_id: str, slot: int) -> Path | None:
     """Where copies of snapshots stay for recovery on this machine, if that is wanted."""
     if not configuration.get(StateRecoveryOptions.LOCAL_RECOVERY):
         return None
     parents = configuration.get_optional(CheckpointingOptions.LOCAL_BACKUP_DIRS) or [tempfile.gettempdir()]
-    return Path(parents[0]) / f"spry-local-{job.job_id}-{slot}"
+    return Path(parents[slot % len(parents)]) / f"spry-local-{job_id}-{slot}"
 
 
 def _make_room_for_calls(operators: int) -> None:

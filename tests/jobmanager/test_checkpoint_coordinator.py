@@ -262,6 +262,7 @@ def test_a_newer_one_makes_those_before_it_superfluous(make: Make, tmp_path: Pat
     job.report(quick)
     assert job.ids == [2]
     assert job.coordinator.take_out() == ((2,), (1,))
+    job.settle()
     job.report(slow, 1)
     job.settle()
     assert job.ids == [2] and not (chk(tmp_path, 1) / METADATA).exists()
@@ -545,7 +546,7 @@ def test_without_a_directory_checkpoints_stay_in_memory(make: Make) -> None:
 
 
 def test_storage_is_chosen_by_name(make: Make, tmp_path: Path) -> None:
-    assert make(storage="jobmanager").due().directory is None
+    assert make(storage="jobmanager", directory=None).due().directory is None
     assert make(storage="filesystem").due().directory == str(chk(tmp_path, 1))
     with pytest.raises(CheckpointError, match=r"'filesystem', but execution\.checkpointing\.dir is not set"):
         make(directory=None, storage="filesystem")

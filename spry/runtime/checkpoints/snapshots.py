@@ -185,17 +185,17 @@ class SnapshotTaker:
         attempt: int,
         compress: bool = False,
         local: Path | None = None,
-        in_background: bool = True,
         memory_limit: int = 5 << 20,
+        in_background: bool = True,
     ) -> None:
         self._slot = slot
         self._attempt = attempt
         self._compress = compress
         self._in_background = in_background
-        self._memory_limit = memory_limit
-        """How many bytes the slot may put into a checkpoint that has no directory."""
         self._local = local
         """Where copies stay for recovery on this machine."""
+        self._memory_limit = memory_limit
+        """How many bytes the slot may put into a checkpoint that has no directory."""
         self._pending: dict[int, _Pending] = {}
         self._failed: list[SlotSnapshot] = []
         self._threads: ThreadPoolExecutor | None = None
