@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from threading import Event
 from typing import Any
 
 from spry.common.accumulators import merge_accumulators
@@ -194,20 +195,23 @@ class LocalJob:
         self._tell_coordinators(reports)
         return reports
 
-    def checkpoint(self, max_records: int | None = None) -> LocalCheckpoint:
+    def checkpoint(self, max_records: int | None = None, directory: str | None = None) -> LocalCheckpoint:
         """One epoch, which ends with a checkpoint. It is not said to be complete."""
-        assert self._graph is not None
+        assert self._graph is not None and self._cluster is not None
         self._checkpoints += 1
-        request = CheckpointRequest(self._checkpoints, self.clock.now, None)
+        request = CheckpointRequest(self._checkpoints, self.clock.now, directory)
         reports = self.step(max_records, checkpoint=request)
         taken = [snapshot for report in reports for snapshot in report.snapshots]
+        while len(taken) < len(reports):
+            Event().wait(0.001)  # Tests may have made another thing of time.sleep.
+            taken.extend(snapshot for slot in self.slots for snapshot in slot.report(self.epoch_count).snapshots)
         errors = [snapshot.error for snapshot in taken if snapshot.error is not None]
         if errors:
             raise CheckpointError(errors[0])
         parallelism = {o.uid: vertex.parallelism for vertex in self._graph.vertex_plans() for o in vertex.operators}
         files = tuple(handle for snapshot in taken for handle in snapshot.files)
         operators = tuple(operator for snapshot in taken for operator in snapshot.operators)
-        state = RestoreState(self._checkpoints, None, files, operators, parallelism)
+        state = RestoreState(self._checkpoints, directory, files, operators, parallelism)
         return LocalCheckpoint(state, self._enumerators, self.clock.now)
 
     def _tell_coordinators(self, reports: list[SlotReport]) -> None:

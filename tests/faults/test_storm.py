@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -47,3 +49,13 @@ def test_drivers_are_killed_and_their_jobs_submitted_again(round_: Round) -> Non
     kill_drivers(round_, 2, options(**{"spark.master": "local[2]"}))
     assert round_.kills >= 1
     round_.check()
+
+
+@pytest.mark.cluster
+@pytest.mark.slow
+def test_executors_are_killed() -> None:
+    """In a process of its own: it has a Spark of its own, on a cluster."""
+    command = [sys.executable, "-m", "tests.faults.storm", "--kind", "executor", "--kills", "2", "--seed", "9"]
+    storm = subprocess.run([*command, "--records", "40000"], check=False, capture_output=True, text=True, timeout=300)
+    assert storm.returncode == 0, storm.stderr[-3000:]
+    assert "every run gave what it gives without faults" in storm.stdout

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterator
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,29 +41,32 @@ def restartable() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("parallelisms", "epochs", "chaining"), [((1,), 1, True), ((2, 3, 1), 2, True), ((3, 2), 3, False)]
-)
-@pytest.mark.parametrize("name", restartable())
-def test_gives_the_same_over_restarts(
-    name: str, parallelisms: tuple[int, ...], epochs: int, chaining: bool, monkeypatch: pytest.MonkeyPatch
+def over_restarts(
+    name: str,
+    parallelisms: tuple[int, ...],
+    epochs: int,
+    monkeypatch: pytest.MonkeyPatch,
+    chaining: bool = True,
+    backend: str = "hashmap",
+    directory: Path | None = None,
 ) -> None:
     """Each job takes a checkpoint at the end of so many epochs, and the next one goes on from it."""
     with loaded(name) as program:
         results: list[Any] = []
         restore: LocalCheckpoint | None = None
-        for parallelism in cycle(parallelisms):
+        for number, parallelism in enumerate(cycle(parallelisms)):
             env, job = new_program(
                 parallelism, max_records=1, seed=1, chaining=chaining, checkpointing=True, restore=restore
             )
-            clock = job.clock
-            monkeypatch.setattr(time, "sleep", lambda seconds, clock=clock: clock.advance(int(seconds * 1000)))
+            env.get_configuration().set_string("state.backend.type", backend)
             records = job.collect(program.define(env))
             job.start()
             try:
-                for _ in range(epochs - 1):
-                    job.step()
-                restore = job.checkpoint()
+                with monkeypatch.context() as patched:
+                    patched.setattr(time, "sleep", lambda seconds, job=job: job.clock.advance(int(seconds * 1000)))
+                    for _ in range(epochs - 1):
+                        job.step()
+                    restore = job.checkpoint(directory=f"{directory}/{number}" if directory is not None else None)
                 finished = job.finished
             finally:
                 job.close()
@@ -71,3 +75,19 @@ def test_gives_the_same_over_restarts(
                 break
         expected = program.RULES if hasattr(program, "RULES") else RECORDED[name]["results"]
         assert sorted(map(str, results)) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("parallelisms", "epochs", "chaining"), [((1,), 1, True), ((2, 3, 1), 2, True), ((3, 2), 3, False)]
+)
+@pytest.mark.parametrize("name", restartable())
+def test_gives_the_same_over_restarts(
+    name: str, parallelisms: tuple[int, ...], epochs: int, chaining: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over_restarts(name, parallelisms, epochs, monkeypatch, chaining)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in restartable() if "state" in name or "ttl" in name])
+def test_so_it_does_with_state_on_disk(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    over_restarts(name, (2, 1, 3), 3, monkeypatch, backend="rocksdb", directory=tmp_path)

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from spry.common.errors import CheckpointError
+from spry.common.errors import CheckpointError, StateMigrationError
 from spry.common.keys import key_group_of
 from spry.runtime.state.meta import StateMeta
 from spry.runtime.state.schema import StateEncoder, check_classes, decode_state
@@ -229,12 +229,13 @@ class SnapshotReader:
         decode: Callable[[bytes], Any] = decode_state,
     ) -> Iterator[tuple[Any, Any]]:
         """The (key, value) pairs of a keyed state that belong to these key groups (None: all)."""
-        check_classes(where, state.classes)
+        if decode is decode_state:
+            check_classes(where, state.classes)
         same = self.fingerprint == hash_fingerprint()
         for group, offset, length, _ in state.extents:
             if groups is not None and same and group not in groups:
                 continue
-            keys, values = decode(self._chunk(offset, length))
+            keys, values = self._decoded(decode, offset, length, where)
             if groups is None or same:
                 yield from zip(keys, values, strict=True)
                 continue
@@ -244,8 +245,21 @@ class SnapshotReader:
 
     def elements(self, state: StoredState, where: str = "", decode: Callable[[bytes], Any] = decode_state) -> list[Any]:
         """The elements of an operator state."""
-        check_classes(where, state.classes)
-        return [decode(self._chunk(offset, length)) for _, offset, length, _ in state.extents]
+        if decode is decode_state:
+            check_classes(where, state.classes)
+        return [self._decoded(decode, offset, length, where) for _, offset, length, _ in state.extents]
+
+    def _decoded(self, decode: Callable[[bytes], Any], offset: int, length: int, where: str) -> Any:
+        """What is in a chunk; errors say ``where`` it belongs."""
+        place = f"{where}: " if where else ""
+        try:
+            return decode(self._chunk(offset, length))
+        except CheckpointError as error:
+            raise type(error)(f"{place}{error}") from None
+        except Exception as error:
+            raise StateMigrationError(
+                f"{place}a value in the checkpoint cannot be read any more: {type(error).__name__}: {error}"
+            ) from error
 
     def _chunk(self, offset: int, length: int) -> bytes:
         self._stream.seek(offset)

@@ -89,8 +89,8 @@ class OperatorStateBackend(OperatorStateStore):
             known = (meta, _Broadcast() if kind is StateKind.BROADCAST else _List())
         elif known[0].kind is not kind:
             raise StateMigrationError(
-                f"operator '{self._operator}': the operator state '{name}' is a {known[0].kind.value} state and cannot "
-                f"be a {kind.value} state, too: give the new one another name"
+                f"operator '{self._operator}': operator state '{name}' is of kind '{known[0].kind.value}' and cannot "
+                f"be of kind '{kind.value}', too: give the new one another name"
             )
         elif name not in self._asked and None not in (known[0].type, meta.type) and known[0].type != meta.type:
             raise StateMigrationError(

@@ -10,7 +10,9 @@ from __future__ import annotations
 import dataclasses
 import io
 import pickle
+import re
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import cloudpickle
@@ -22,6 +24,9 @@ from spry.common.types import Row, make_row, share_names
 from spry.runtime.state.meta import StateKind
 
 __all__ = ["StateEncoder", "adapt_rows", "check_classes", "decode_shown", "decode_state"]
+
+_PREFIXES = re.compile(r"\b(?:\w+|<locals>)\.|['\"\s]")
+"""In an annotation: the modules and classes that names are in, quotes and blanks."""
 
 Classes = dict[str, dict[str, str]]
 """A class's module and name -> its fields, with their annotations."""
@@ -81,9 +86,13 @@ def _annotations(cls: Any) -> dict[str, str]:
     else:
         hints = getattr(cls, "__annotations__", {})
         given = {name: hints.get(name, "") for name in cls._fields}
-    return {
-        name: text if isinstance(text, str) else getattr(text, "__name__", str(text)) for name, text in given.items()
-    }
+    return {name: _annotation(hint) for name, hint in given.items()}
+
+
+def _annotation(hint: Any) -> str:
+    """An annotation as text, whether it is evaluated or not, and however its names are imported."""
+    text = hint if isinstance(hint, str) else hint.__qualname__ if isinstance(hint, type) else str(hint)
+    return _PREFIXES.sub("", text)
 
 
 class _Pickler(pickle.Pickler):
@@ -175,15 +184,16 @@ def decode_state(payload: bytes) -> Any:
 
 def check_classes(where: str, classes: Classes) -> None:
     """Compare classes as they were with what they are now; an incompatible change is a :class:`StateMigrationError`."""
-    import sys
-
     for path, before in classes.items():
         module, _, qualname = path.partition(":")
-        found: Any = sys.modules.get(module)
+        try:
+            found: Any = import_module(module)
+        except Exception:
+            continue  # Decoding says so if that matters.
         for part in qualname.split("."):
             found = getattr(found, part, None)
         if not isinstance(found, type) or not (dataclasses.is_dataclass(found) or hasattr(found, "_fields")):
-            continue  # Decoding says so if that matters.
+            continue
         now = _annotations(found)
         for name, text in before.items():
             if name in now and now[name] != text:
@@ -210,23 +220,37 @@ def adapt_rows(
         if isinstance(now, dict) and "key" in now:
             now = now["value"]
     _compare(where, before, now)
-    row = descriptor.type_info
-    if not isinstance(row, RowTypeInfo) or not isinstance(before, dict) or list(before["row"]) == list(now["row"]):
+    fit = _row_fitter(before, descriptor.type_info)
+    if fit is None:
         return None
-    names = share_names(tuple(row.get_field_names()))
-
-    def fit(value: Any) -> Any:
-        if not isinstance(value, Row):
-            return value
-        held = dict(zip(value.get_field_names() or list(before["row"]), value._values, strict=False))
-        return make_row(names, [held.get(name) for name in names], value.get_row_kind())
-
     one = (lambda value: (fit(value[0]), value[1])) if ttl else fit
     if kind is StateKind.LIST:
         return lambda values: [one(value) for value in values]
     if kind is StateKind.MAP:
         return lambda entries: {key: one(value) for key, value in entries.items()}
     return one
+
+
+def _row_fitter(before: Any, type_info: Any) -> Callable[[Any], Any] | None:
+    """How rows that had these fields become rows of a type; None if they are that already, or no rows."""
+    if not isinstance(type_info, RowTypeInfo) or not isinstance(before, dict):
+        return None
+    known: dict[str, Any] = before["row"]
+    names = share_names(tuple(type_info.get_field_names()))
+    types = zip(names, type_info.get_field_types(), strict=True)
+    inner = {name: fit for name, kind in types if (fit := _row_fitter(known.get(name), kind)) is not None}
+    if list(known) == list(names) and not inner:
+        return None
+
+    def fit_row(value: Any) -> Any:
+        if not isinstance(value, Row):
+            return value
+        held = dict(zip(value.get_field_names() or list(known), value._values, strict=False))
+        for name, fit in inner.items():
+            held[name] = fit(held.get(name))
+        return make_row(names, [held.get(name) for name in names], value.get_row_kind())
+
+    return fit_row
 
 
 def _compare(where: str, before: Any, now: Any) -> None:

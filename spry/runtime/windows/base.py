@@ -9,7 +9,7 @@ from typing import Any
 
 from spry.common.context import KeyedStateStore
 from spry.common.elements import MAX_WATERMARK, MIN_TIMESTAMP, NO_TIMESTAMP
-from spry.common.errors import InvalidProgramError
+from spry.common.errors import InvalidProgramError, StateMigrationError
 from spry.common.operators import WindowOperator
 from spry.common.optional_methods import has_method
 from spry.common.output_tag import OutputTag
@@ -25,10 +25,12 @@ from spry.runtime.operators.base import Operator, user_method
 from spry.runtime.state.keyed import KeyContext, StateStore
 from spry.runtime.windows.fold import create_fold
 
-__all__ = ["MERGING_WINDOWS", "WINDOWS", "RunningWindowBase"]
+__all__ = ["MERGING_WINDOWS", "PANES", "WINDOWS", "RunningWindowBase"]
 
 WINDOWS = "windows"
 """In checkpoints: (key, window) -> contents."""
+PANES = "panes"
+"""In checkpoints: (key, start) -> contents, of windows that are made of panes."""
 MERGING_WINDOWS = "merging windows"
 """In checkpoints: key -> window -> the window that its contents are kept under. Without an entry, the window itself."""
 _IMPLIED = "timers are implied"
@@ -82,6 +84,8 @@ class RunningWindowBase(Operator):
     """Takes elements in, and gives a result per window."""
 
     takes_batches = True
+    other_form = PANES
+    """What in a checkpoint says that it cannot go on from there."""
 
     def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
         super().__init__(plan, context)
@@ -135,6 +139,11 @@ class RunningWindowBase(Operator):
         return [f for f in (description.aggregation, description.function) if f is not None]
 
     def initialize_state(self, context: StateInitializationContext) -> None:
+        if context.keyed(self.other_form):
+            raise StateMigrationError(
+                f"operator '{self.plan.name}' keeps its windows in another form now than in the checkpoint, because "
+                "their size, slide, aggregation or function has changed: give it another uid, or change it back"
+            )
         if context.watermark is not None:
             self.watermark = context.watermark
         self.restore_windows(context, any(context.union_list_state(_IMPLIED)))

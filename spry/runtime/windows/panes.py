@@ -18,12 +18,10 @@ from spry.runtime.blocks import detach
 from spry.runtime.checkpoints.context import StateInitializationContext, StateSnapshotContext
 from spry.runtime.context import SubtaskContext
 from spry.runtime.windows.aligned import RunningAlignedWindowOperator, Table
+from spry.runtime.windows.base import PANES, WINDOWS
 from spry.runtime.windows.fold import Fold
 
 __all__ = ["PaneQueue", "RunningPaneWindowOperator"]
-
-
-_PANES = "panes"
 
 
 class PaneQueue:
@@ -88,6 +86,8 @@ class PaneQueue:
 class RunningPaneWindowOperator(RunningAlignedWindowOperator):
     """Sliding event-time windows that overlap a lot, with an aggregation whose results can be merged."""
 
+    other_form = WINDOWS
+
     def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
         super().__init__(plan, context)
         self.single_table = True  # A pane's.
@@ -105,7 +105,7 @@ class RunningPaneWindowOperator(RunningAlignedWindowOperator):
         count = sum(len(table) for table in self._tables.values())
         entries = self._tables.items
         context.put_keyed(
-            _PANES, lambda: (((key, pane), held) for pane, t in entries() for key, held in t.items()), count, True
+            PANES, lambda: (((key, pane), held) for pane, t in entries() for key, held in t.items()), count, True
         )
         return True
 
@@ -113,7 +113,7 @@ class RunningPaneWindowOperator(RunningAlignedWindowOperator):
         if self.watermark > MIN_TIMESTAMP:
             self._reached = self.watermark
             self._fired_until = self._first_end_after(self._reached + 1) - self.slide
-        for (key, pane), contents in context.keyed(_PANES):
+        for (key, pane), contents in context.keyed(PANES):
             self._pane(pane)[key] = contents
             if pane < self._fired_until:
                 self._outdated.add(key)  # Its queue is made of its panes when the next window fires.
