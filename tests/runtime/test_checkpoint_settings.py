@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
-from spry.common.checkpoint_storage import JobManagerCheckpointStorage
 from spry.common.configuration import Configuration
-from spry.common.errors import CheckpointError
 from spry.common.plan import CheckpointRequest
-from spry.jobmanager.checkpoint_coordinator import CheckpointCoordinator
 from spry.runtime.checkpoints.container import StatePart
 from spry.runtime.checkpoints.snapshots import OperatorParts, SnapshotTaker
 from spry.runtime.slot import _local_directory
@@ -30,10 +27,9 @@ from spry.runtime.state.meta import StateKind, StateMeta
     "directories", ["execution.checkpointing.local-backup.dirs", "taskmanager.state.local.root-dirs"]
 )
 def test_local_recovery_by_every_name(key: str, directories: str) -> None:
-    assert _local_directory(Configuration(), "job", 1) is None
+    assert _local_directory(Configuration(), "job", 0) is None
     configuration = Configuration.from_dict({key: "true", directories: "/a,/b"})
-    assert _local_directory(configuration, "job", 1) == Path("/b/spry-local-job-1")
-    assert _local_directory(configuration, "job", 2) == Path("/a/spry-local-job-2")
+    assert _local_directory(configuration, "job", 0) == Path("/a/spry-local-job-0")
 
 
 def _take(limit: int) -> Any:
@@ -49,15 +45,3 @@ def test_what_a_slot_may_put_into_the_drivers_memory_can_be_set() -> None:
     assert _take(5000).error is None
     error = _take(1000).error
     assert error is not None and "at most 1,000 (spry.checkpoint.max-state-size)" in error
-
-
-def test_the_job_managers_memory_with_a_directory_is_the_directory(tmp_path: Path) -> None:
-    configuration = Configuration()
-    JobManagerCheckpointStorage(str(tmp_path)).apply_to(configuration)
-    coordinator = CheckpointCoordinator("job", "job", configuration, 1, {}, False)
-    assert coordinator._store is not None and coordinator._store.url == f"{tmp_path}/job"
-    configuration = Configuration()
-    JobManagerCheckpointStorage().apply_to(configuration)
-    assert CheckpointCoordinator("job", "job", configuration, 1, {}, False)._store is None
-    with pytest.raises(CheckpointError, match=r"no directory for the savepoint"):
-        coordinator.savepoint(None, True, None)
