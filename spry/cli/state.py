@@ -27,9 +27,13 @@ def state(arguments: argparse.Namespace) -> int:
         metadata = load_metadata(find_checkpoint(arguments.path))
         kind = "Savepoint" if metadata.savepoint else "Checkpoint"
         print(f"{kind} {metadata.checkpoint_id} of job {metadata.job_id} ({metadata.job_name}), {metadata.path}")
-        for uid, info in sorted(metadata.operators.items(), key=lambda item: item[1].name):
-            if arguments.operator is None or arguments.operator in (uid, info.name):
-                _show(metadata, uid, arguments)
+        operators = sorted(metadata.operators.items(), key=lambda item: item[1].name)
+        wanted = [uid for uid, info in operators if arguments.operator in (None, uid, info.name)]
+        if not wanted:
+            known = ", ".join(f"'{info.name}' (uid {uid})" for uid, info in operators)
+            raise CheckpointError(f"there is no operator '{arguments.operator}' in it, but {known}")
+        for uid in wanted:
+            _show(metadata, uid, arguments)
     except (CheckpointError, OSError) as error:
         sys.stderr.write(f"spry: {error}\n")
         return 1

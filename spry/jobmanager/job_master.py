@@ -235,7 +235,6 @@ class JobMaster:
     def _run(self) -> None:
         failure: BaseException | None = None
         try:
-            self._started = time.monotonic()
             self._run_attempts()
         except BaseException as error:
             failure = error
@@ -256,6 +255,7 @@ class JobMaster:
         while True:
             try:
                 self._deploy()
+                self._started = self._started or time.monotonic()
                 self._run_epochs()
                 return
             except BaseException as error:
