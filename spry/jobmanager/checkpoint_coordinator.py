@@ -119,7 +119,6 @@ class CheckpointCoordinator:
         self._prefers_checkpoints: bool = configuration.get(options.PREFER_CHECKPOINT_FOR_RECOVERY)
         self._savepoint_directory = configuration.get_optional(options.SAVEPOINT_DIRECTORY)
         self._own_directory: bool = configuration.get(options.CREATE_CHECKPOINT_SUB_DIR)
-        self._batch = batch
         self._store = self._open_store(configuration, default_directory)
         self._threads: ThreadPoolExecutor | None = None
         self._next_id = 1
@@ -258,8 +257,6 @@ class CheckpointCoordinator:
 
     def savepoint(self, directory: str | None, canonical: bool, stop: StopMode | None) -> SavepointRequest:
         """Ask for a savepoint, which the next epoch will be."""
-        if self._batch:
-            raise CheckpointError("there are no savepoints in batch mode")
         parent = directory or self._savepoint_directory
         if not parent:
             raise CheckpointError(
@@ -366,6 +363,8 @@ class CheckpointCoordinator:
         self._subsume()
         if savepoint is not None:
             savepoint.done.set_result(request.directory or "")
+            # Savepoints are their owner's, who may move them: there is something else to go back to soon.
+            self._next_due = min(self._next_due, self._last_end)
 
     def _subsume(self) -> None:
         """Remove checkpoints that newer ones make superfluous. Savepoints are their owner's."""

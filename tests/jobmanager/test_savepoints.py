@@ -272,7 +272,7 @@ def test_there_are_no_savepoints_in_batch_mode(tmp_path: Path) -> None:
     env.from_sequence(1, 10).map(lambda n: time.sleep(0.05) or n).add_sink(journal.note)
     client = env.execute_async()
     wait_until(lambda: client.get_job_status().result() is not JobStatus.CREATED)
-    with pytest.raises(CheckpointError, match="no savepoints in batch mode"):
+    with pytest.raises(CheckpointError, match="batch mode, in which there are no savepoints"):
         client.trigger_savepoint(str(tmp_path))
     client.get_job_execution_result().result(20)
 
