@@ -462,7 +462,7 @@ class StateBackendOptions(OptionGroup):
         _key("state.backend.async")
         .boolean_type()
         .default_value(True)
-        .with_description("Kept, but has no effect: checkpoints are always written while the job goes on.")
+        .with_description("Whether checkpoints are written while the job goes on.")
     )
     LATENCY_TRACK_ENABLED = (
         _key("state.latency-track.keyed-state-enabled")

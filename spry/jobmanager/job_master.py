@@ -235,7 +235,6 @@ class JobMaster:
     def _run(self) -> None:
         failure: BaseException | None = None
         try:
-            self._started = time.monotonic()
             self._run_attempts()
         except BaseException as error:
             failure = error
@@ -256,6 +255,7 @@ class JobMaster:
         while True:
             try:
                 self._deploy()
+                self._started = self._started or time.monotonic()
                 self._run_epochs()
                 return
             except BaseException as error:
@@ -583,8 +583,6 @@ class JobMaster:
         """Take a savepoint, and stop with it if so wanted; gives its path when it is complete."""
         if self.status is not JobStatus.RUNNING:
             raise CheckpointError(f"job '{self.name}' is {self.status.name}: savepoints can be taken of running jobs")
-        if self.submission.graph.settings.batch:
-            raise CheckpointError(f"job '{self.name}' runs in batch mode, in which there are no savepoints")
         request = self.checkpoints.savepoint(directory, canonical, stop)
         self._wake.set()
         return request.done

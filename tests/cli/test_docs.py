@@ -80,7 +80,7 @@ def test_programs_run(page: Path, spark_context: Any) -> None:
     """The blocks of a page are one program."""
     namespace: dict[str, Any] = {"__name__": "spry_docs_page"}
     for line, source in blocks(page, "python"):
-        exec(compile("\n" * line + source, str(page), "exec"), namespace)
+        exec(compile("\n" * line + source, str(page), "exec", dont_inherit=True), namespace)
 
 
 @pytest.mark.spark
