@@ -119,6 +119,7 @@ class CheckpointCoordinator:
         self._prefers_checkpoints: bool = configuration.get(options.PREFER_CHECKPOINT_FOR_RECOVERY)
         self._savepoint_directory = configuration.get_optional(options.SAVEPOINT_DIRECTORY)
         self._own_directory: bool = configuration.get(options.CREATE_CHECKPOINT_SUB_DIR)
+        self._batch = batch
         self._store = self._open_store(configuration, default_directory)
         self._threads: ThreadPoolExecutor | None = None
         self._next_id = 1
@@ -257,6 +258,8 @@ class CheckpointCoordinator:
 
     def savepoint(self, directory: str | None, canonical: bool, stop: StopMode | None) -> SavepointRequest:
         """Ask for a savepoint, which the next epoch will be."""
+        if self._batch:
+            raise CheckpointError(f"job '{self._job_name}' runs in batch mode, in which there are no savepoints")
         parent = directory or self._savepoint_directory
         if not parent:
             raise CheckpointError(

@@ -193,6 +193,8 @@ def test_no_checkpoints_in_batch_mode_nor_without_an_interval(clock: Clock) -> N
         assert not coordinator.enabled
         assert coordinator.request(1) == (None, None)
         assert coordinator.seconds_until_due() == float("inf")
+    with pytest.raises(CheckpointError, match="batch mode, in which there are no savepoints"):
+        batch.savepoint("/tmp/x", True, None)
 
 
 # Failing
