@@ -263,7 +263,7 @@ class CheckpointCoordinator:
     def savepoint(self, directory: str | None, canonical: bool, stop: StopMode | None) -> SavepointRequest:
         """Ask for a savepoint, which the next epoch will be."""
         if self._batch:
-            raise CheckpointError("there are no savepoints in batch mode")
+            raise CheckpointError(f"job '{self._job_name}' runs in batch mode, in which there are no savepoints")
         parent = directory or self._savepoint_directory
         if not parent:
             raise CheckpointError(
@@ -370,6 +370,8 @@ class CheckpointCoordinator:
         self._subsume()
         if savepoint is not None:
             savepoint.done.set_result(request.directory or "")
+            # Savepoints are their owner's, who may move them: there is something else to go back to soon.
+            self._next_due = min(self._next_due, self._last_end)
 
     def _subsume(self) -> None:
         """Remove checkpoints that newer ones make superfluous. Savepoints are their owner's."""

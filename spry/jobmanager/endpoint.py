@@ -60,12 +60,12 @@ class JobEndpoint:
         except OSError:
             return
 
-        def forget(_: object) -> None:
-            self._jobs.pop(job_id, None)
-            with contextlib.suppress(OSError):
-                file.unlink()
+        ended.add_done_callback(lambda _: self._forget(job_id))
 
-        ended.add_done_callback(forget)
+    def _forget(self, job_id: str) -> None:
+        self._jobs.pop(job_id, None)
+        with contextlib.suppress(OSError):
+            (run_directory() / f"{job_id}.json").unlink()
 
     def _listen(self, directory: Path) -> str:
         name = f"{os.getpid()}-{secrets.token_hex(3)}.sock"
@@ -116,11 +116,14 @@ class JobEndpoint:
             }
         if kind == "cancel":
             client.cancel().result()
+            self._forget(request["job"])  # Whoever has ended a job does not see it any more.
             return None
         if kind == "savepoint":
             return client.trigger_savepoint(request["directory"], _format(request)).result()
         if kind == "stop":
-            return client.stop_with_savepoint(request["drain"], request["directory"], _format(request)).result()
+            path = client.stop_with_savepoint(request["drain"], request["directory"], _format(request)).result()
+            self._forget(request["job"])
+            return path
         if kind == "query":
             key = pickle.loads(base64.b64decode(request["key"]))
             value: CompletableFuture[Any] = client.query_state(request["name"], key)

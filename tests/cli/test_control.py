@@ -124,10 +124,8 @@ def test_jobs_are_named_by_id_or_name(client: JobClient, capsys: Any, by: str) -
     assert spry(capsys, "query", name, "totals", "odd") == (0, "Total(numbers=50, sum=2500)\n", "")
     assert spry(capsys, "cancel", name) == (0, f"Cancelled job {job_id} (totals job)\n", "")
     code, out, err = spry(capsys, "cancel", name)
-    assert (code, out) == (
-        1,
-        "",
-    ) and err == f"spry: there is no running job '{name}' (none is running on this machine)\n"
+    assert (code, out) == (1, "")
+    assert err == f"spry: there is no running job '{name}' (none is running on this machine)\n"
 
 
 def test_a_name_of_several_jobs(clients: list[JobClient], capsys: Any) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from spry.common.errors import JobExecutionError
+from spry.common.errors import CheckpointError, JobExecutionError
 from spry.common.serialization import Encoder
 from spry.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from spry.datastream.connectors.file_system import FileSink, RollingPolicy
@@ -19,7 +21,7 @@ from spry.datastream.state import ListStateDescriptor
 from spry.jobmanager import checkpoint_coordinator
 from spry.runtime.checkpoints import restore, snapshots
 from spry.runtime.checkpoints.storage import CheckpointStore, open_checkpoint_store
-from tests.in_process_spark import Crashes, run_job
+from tests.in_process_spark import Crashes, in_process, run_job
 from tests.local_job import new_environment
 
 COUNT = 8_000
@@ -131,3 +133,25 @@ def test_a_disk_that_stays_full(tmp_path: Path, install: Any) -> None:
     with pytest.raises(JobExecutionError, match=r"checkpoint \d+ failed: .*No space left on device.*is 3\)"):
         run_job(env)
     assert visible(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_savepoint_of_a_job_without_checkpoints_takes_nothing_with_it(
+    tmp_path: Path, install: Any, fails: bool
+) -> None:
+    """What was made ready for a savepoint is given away at the end, whatever has become of the savepoint."""
+    if fails:
+        install(Faults(1, FULL, ("write",)))
+    env = job(tmp_path, 0)
+    env.get_configuration().set_string("execution.checkpointing.interval", "0 ms")
+    with in_process():
+        client = env.execute_async("job")
+        asked = []
+        while not client.get_job_status().result().is_terminal_state():
+            with contextlib.suppress(CheckpointError):
+                asked.append(client.trigger_savepoint(str(tmp_path / "savepoints")))
+            time.sleep(0.005)
+        client.get_job_execution_result().result(20)
+    assert asked
+    assert any(one.exception(1) is None for one in asked) != fails
+    assert visible(tmp_path / "out") == list(range(1, COUNT + 1))

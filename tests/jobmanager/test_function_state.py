@@ -149,7 +149,7 @@ class Keyed(KeyedProcessFunction, CheckpointedFunction):
 def test_keyed_state_in_initialize_state() -> None:
     env = environment(2)
     stream = env.from_sequence(1, COUNT).map(slowly).key_by(lambda n: n % 5).process(Keyed())
-    crashes = Crashes(1, 0.003, 5)
+    crashes = Crashes(1, 0.008, 5)
     with in_process(crashes):
         collected = list(stream.execute_and_collect())
     assert crashes.count > 0
@@ -196,7 +196,7 @@ class Counts(SourceFunction, ListCheckpointed):
 def test_what_a_source_does_under_the_lock_is_one_step(first: bool, step: int, seed: int) -> None:
     env = environment(1)
     stream = env.add_source(Counts(first, step)).rebalance().map(lambda n: n).set_parallelism(2)
-    crashes = Crashes(seed, 0.005, 6)
+    crashes = Crashes(seed, 0.008, 6)
     with in_process(crashes):
         assert sorted(stream.execute_and_collect()) == list(range(COUNT))
     assert crashes.count > 0
@@ -233,7 +233,7 @@ class Positions(SourceFunction, CheckpointedFunction, CheckpointListener):
 @pytest.mark.parametrize("seed", range(2))
 def test_positions_in_operator_state(seed: int) -> None:
     env = environment(1)
-    crashes = Crashes(seed, 0.005, 6)
+    crashes = Crashes(seed, 0.008, 6)
     with in_process(crashes):
         assert sorted(env.add_source(Positions()).execute_and_collect()) == list(range(COUNT))
     assert crashes.count > 0
@@ -270,7 +270,7 @@ def test_a_source_that_has_finished_stays_finished(seed: int, chaining: bool) ->
     short.add_sink(Sums())
     long = env.add_source(Counts(False)).set_parallelism(1)
     short.union(long).add_sink(Sums()).set_parallelism(1)
-    crashes = Crashes(seed, 0.005, 8)
+    crashes = Crashes(seed, 0.008, 8)
     run_job(env, crashes)
     assert crashes.count > 0
     *_, both = sorted(journal.reset(), key=len)

@@ -189,7 +189,7 @@ class Doubles(KeyedProcessFunction):
 def test_collected_records_come_once_however_often_the_job_restarts(seed: int) -> None:
     env = environment()
     stream = env.from_sequence(1, COUNT).key_by(lambda n: n % 10).process(Doubles())
-    crashes = Crashes(seed, 0.005, 30)
+    crashes = Crashes(seed, 0.008, 30)
     with in_process(crashes):
         collected = sorted(stream.execute_and_collect())
     assert crashes.count > 0
@@ -201,7 +201,7 @@ def test_collected_records_come_once_however_often_the_job_restarts(seed: int) -
 def test_with_at_least_once_collected_records_may_come_again() -> None:
     env = environment(2)
     env.get_configuration().set_string("execution.checkpointing.mode", "AT_LEAST_ONCE")
-    crashes = Crashes(3, 0.005, 10)
+    crashes = Crashes(3, 0.008, 10)
     with in_process(crashes):
         collected = list(env.from_sequence(1, COUNT).rebalance().map(lambda n: n).execute_and_collect())
     assert crashes.count > 0

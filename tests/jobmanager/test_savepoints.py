@@ -272,7 +272,7 @@ def test_there_are_no_savepoints_in_batch_mode(tmp_path: Path) -> None:
     env.from_sequence(1, 10).map(lambda n: time.sleep(0.05) or n).add_sink(journal.note)
     client = env.execute_async()
     wait_until(lambda: client.get_job_status().result() is not JobStatus.CREATED)
-    with pytest.raises(CheckpointError, match="no savepoints in batch mode"):
+    with pytest.raises(CheckpointError, match="batch mode, in which there are no savepoints"):
         client.trigger_savepoint(str(tmp_path))
     client.get_job_execution_result().result(20)
 
@@ -560,7 +560,7 @@ def test_every_mode_gives_state_that_is_exact(seed: int, mode: str) -> None:
         options["execution.checkpointing.unaligned.enabled"] = "true"
     else:
         options["execution.checkpointing.mode"] = mode
-    crashes = Crashes(seed, 0.005, 15)
+    crashes = Crashes(seed, 0.008, 15)
     go_on()
     env = environment(2, options)
     everything(env)
@@ -571,3 +571,50 @@ def test_every_mode_gives_state_that_is_exact(seed: int, mode: str) -> None:
     for key in range(11):
         mine = [n for n in range(COUNT) if n % 11 == key]
         assert ends[key][0] == len(mine) and ends[key][2] == sum(mine)
+
+
+# RocksDB
+
+
+@pytest.mark.parametrize("url", ["", "file://"])
+def test_incremental_checkpoints_keep_what_they_need_and_nothing_else(tmp_path: Path, url: str) -> None:
+    from spry.runtime.checkpoints.metadata import load_metadata
+
+    options = {
+        "state.backend.type": "rocksdb",
+        "execution.checkpointing.incremental": "true",
+        "execution.checkpointing.interval": "10 ms",
+        "execution.checkpointing.dir": f"{url}{tmp_path}/c",
+        "execution.checkpointing.num-retained": "2",
+        "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
+        "restart-strategy.type": "fixed-delay",
+        "restart-strategy.fixed-delay.attempts": "1000",
+        "restart-strategy.fixed-delay.delay": "0 ms",
+    }
+    env = environment(2, options)
+    counting(env).add_sink(journal.note)
+    with in_process(Crashes(1, 0.008, 5)):
+        client = half_done(env)
+        done = client.get_metrics()["job.checkpoints.completed"]
+        wait_until(lambda: client.get_metrics()["job.checkpoints.completed"] > done + 3)
+        client.cancel().result(10)
+    [job] = (tmp_path / "c").iterdir()
+    kept = [load_metadata(str(path)) for path in job.glob("chk-*")]
+    assert len(kept) == 2
+    for checkpoint in kept:
+        files = [file for handle in checkpoint.files if handle.database for file in handle.database["files"]]
+        assert files
+        for _, path, size in files:
+            assert (Path(str(checkpoint.directory)) / path).stat().st_size == size
+    needed = {path.rpartition("/")[2] for checkpoint in kept for path in checkpoint.shared_files()}
+    there = {path.name for path in (job / "shared").iterdir()}
+    assert needed <= there and len(there) <= len(needed) + 30, "but for those of checkpoints that were given up"
+
+    journal.reset()
+    go_on()
+    env = environment(3, {**options, **start_from(str(job))})
+    counting(env).add_sink(journal.note)
+    env.execute()
+    assert sorted(noted()) == EXPECTED[COUNT // 2 :]
+    assert {path.name for path in (tmp_path / "c").iterdir()} == {job.name}, "the second job has tidied up"
+    assert {path.name for path in (job / "shared").iterdir()} == there, "what it does not own it leaves alone"

@@ -199,6 +199,7 @@ class RunningSinkOperator(Operator):
         if self.context.services.job.checkpointing:
             self._last = prepared
         else:
+            self._settle_all(False)  # Of savepoints of which it was not heard what became of them.
             self._settle(prepared)
 
     def _end(self) -> list[Any]:
@@ -330,7 +331,8 @@ class RunningGlobalCommitterOperator(Operator):
 
     def finish(self) -> None:
         if not self.context.services.job.checkpointing:
-            self._ready += [CommitRequest(committable) for committable in self._last]
+            waiting, self._waiting = self._waiting, []
+            self._ready += [CommitRequest(committable) for committable in (*(c for _, c in waiting), *self._last)]
             self._last = []
         self._commit_ready()
 
