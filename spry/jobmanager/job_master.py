@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -65,6 +65,8 @@ class JobMaster:
         self.status = JobStatus.CREATED
         self.result: CompletableFuture[JobExecutionResult] = CompletableFuture()
         self.ended: CompletableFuture[None] = CompletableFuture()
+        self.before_end: Callable[[], None] = _nothing
+        """Called before those who wait for the job's end hear of it."""
         self.accumulators: dict[str, Any] = {}
         self.metrics: dict[str, Any] = {}
         self.epochs = 0
@@ -176,6 +178,8 @@ class JobMaster:
             with contextlib.suppress(Exception):
                 release_thread()
             # Whatever happens, nobody waits for ever.
+            with contextlib.suppress(Exception):
+                self.before_end()
             self.result.set_exception(failure or ExecutionError(f"job '{self.name}' ended without a result"))
             self.ended.set_result(None)
 
@@ -591,11 +595,16 @@ class JobMaster:
         self.status = status
         for buffer in self.submission.collectors.values():
             buffer.end(None if isinstance(failure, JobCancelledError) and buffer.abandoned else failure)
+        self.before_end()
         self.ended.set_result(None)
         if failure is not None:
             self.result.set_exception(failure)
         else:
             self.result.set_result(JobExecutionResult(self.job_id, round(runtime * 1000), dict(self.accumulators)))
+
+
+def _nothing() -> None:
+    """Nobody else wants to know."""
 
 
 def _operators(graph: ExecutionGraph) -> dict[str, OperatorInfo]:

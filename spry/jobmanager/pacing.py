@@ -86,7 +86,7 @@ class EpochPacer:
 
 
 def create_pacer(submission: JobSubmission, checkpoint_interval: float | None) -> EpochPacer:
-    """The pacer of a job. Epochs are no longer than the interval of its checkpoints, in seconds: they end with epochs."""
+    """The pacer of a job. Epochs are no longer than the interval of its checkpoints (seconds), which end with them."""
     configuration = submission.configuration
     target = configuration.get(SpryOptions.EPOCH_TARGET_DURATION).to_millis() / 1000
     limit = configuration.get(SpryOptions.EPOCH_MAX_RECORDS)
