@@ -41,6 +41,8 @@ def _list() -> None:
             known = {"status": f"({error})", "checkpoint": None}
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(job.started))
         print(f"{job.job_id}  {known['status']:<10} since {since}  process {job.pid}  {job.name}")
+        if known.get("restarts"):
+            print(f"{'':34}restarted {known['restarts']} times, last after: {known['failure']}")
         if known["checkpoint"]:
             print(f"{'':34}last checkpoint: {known['checkpoint']}")
 

@@ -482,8 +482,8 @@ class CheckpointCoordinator:
 
     # The end
 
-    def close(self, status: JobStatus) -> None:
-        """The job is over: keep or remove its checkpoints as the configuration says."""
+    def close(self, status: JobStatus, keep: bool = False) -> None:
+        """The job is over: keep or remove its checkpoints as the configuration says, or keep them in any case."""
         for pending in list(self._pending.values()):
             if pending.savepoint is not None:
                 pending.savepoint.done.set_exception(CheckpointError("the job ended before the savepoint was complete"))
@@ -492,7 +492,7 @@ class CheckpointCoordinator:
             self._closed = True
         self._refuse_savepoints("the job ended before the savepoint was taken")
         retention = ExternalizedCheckpointRetention
-        keeps = {
+        keeps = keep or {
             JobStatus.FAILED: self._retention is not retention.NO_EXTERNALIZED_CHECKPOINTS,
             JobStatus.CANCELED: self._retention is retention.RETAIN_ON_CANCELLATION,
         }.get(status, False)

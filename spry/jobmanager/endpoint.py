@@ -28,6 +28,7 @@ __all__ = ["JobEndpoint", "endpoint"]
 
 _LONGEST_SOCKET_PATH = 100
 _RETRY_SECONDS = 0.5
+_LAST_WORDS_SECONDS = 3.0
 
 
 class JobEndpoint:
@@ -38,6 +39,8 @@ class JobEndpoint:
         self._jobs: dict[str, JobClient] = {}
         self._path: str | None = None
         self._pid = os.getpid()
+        self._answered = threading.Condition()
+        self._asking = 0
 
     def register(self, client: JobClient, name: str) -> None:
         """A job has started. Where no file can be left, it just cannot be reached."""
@@ -85,7 +88,22 @@ class JobEndpoint:
                 continue
             threading.Thread(target=self._serve, args=(line,), name="job endpoint", daemon=True).start()
 
+    def finish(self) -> None:
+        """Let those who have asked something hear the answer before the process ends."""
+        with self._answered:
+            self._answered.wait_for(lambda: not self._asking, _LAST_WORDS_SECONDS)
+
     def _serve(self, line: socket.socket) -> None:
+        with self._answered:
+            self._asking += 1
+        try:
+            self._talk(line)
+        finally:
+            with self._answered:
+                self._asking -= 1
+                self._answered.notify_all()
+
+    def _talk(self, line: socket.socket) -> None:
         with line, line.makefile("rwb") as stream:
             try:
                 asked = stream.readline()
@@ -108,6 +126,8 @@ class JobEndpoint:
             return {
                 "status": client.get_job_status().result().name,
                 "checkpoint": metrics.get("job.checkpoints.last.path"),
+                "restarts": metrics["job.restarts"],
+                "failure": metrics["job.lastFailure"],
             }
         if kind == "cancel":
             client.cancel().result()

@@ -60,20 +60,7 @@ class SparkJobClient(JobClient):
     ) -> CompletableFuture[str]:
         mode = StopMode.DRAIN if advance_to_end_of_event_time else StopMode.SUSPEND
         canonical = format_type is not SavepointFormatType.NATIVE
-        saved = self._master.trigger_savepoint(savepoint_directory, canonical, mode)
-        done: CompletableFuture[str] = CompletableFuture()
-
-        def ended(_: object) -> None:
-            error = saved.exception() if saved.done() else None
-            if error is not None:
-                done.set_exception(error)
-            else:
-                done.set_result(saved.result())
-
-        # The path is given when the job has ended: what starts from the savepoint then does not meet it.
-        saved.add_done_callback(lambda _: ended(_) if saved.exception() is not None else None)
-        self._master.ended.add_done_callback(ended)
-        return done
+        return self._master.stop_with_savepoint(savepoint_directory, canonical, mode)
 
     def get_accumulators(self) -> CompletableFuture[dict[str, Any]]:
         return CompletableFuture.completed(dict(self._master.accumulators))
@@ -90,6 +77,7 @@ class SparkJobClient(JobClient):
             **self._master.metrics,
             "job.epochs": self._master.epochs,
             "job.restarts": self._master.restarts,
+            "job.lastFailure": self._master.last_failure,
             **_checkpoint_metrics(self._master.checkpoints),
             "job.epochSeconds.median": statistics.median(seconds) if seconds else 0.0,
             "job.epochSeconds.max": max(seconds, default=0.0),
@@ -138,6 +126,7 @@ class SparkExecutor:
         master = JobMaster(submission, context, JobID.generate())
         client = SparkJobClient(master)
         endpoint().register(client, master.name)
+        master.after_end = endpoint().finish
         master.before_end = lambda: endpoint().forget(str(master.job_id))
         master.start()
         return client

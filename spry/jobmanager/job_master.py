@@ -21,6 +21,7 @@ from spry.common.errors import (
     JobCancelledError,
     JobExecutionError,
     SlotLostError,
+    StateMigrationError,
 )
 from spry.common.job_execution_result import JobExecutionResult
 from spry.common.job_id import JobID
@@ -48,6 +49,7 @@ __all__ = ["JobMaster"]
 
 _CANCEL_GRACE_SECONDS = 0.3
 _CLOSE_SECONDS = 5.0
+_REPEATS = "exactly-once sinks have committed what came after that checkpoint already: they will write it again"
 _SETTLING_SECONDS = 0.03
 """The pause between epochs while a checkpoint is being written and there is nothing else to do."""
 _REMEMBERED_EPOCHS = 1000
@@ -67,6 +69,8 @@ class JobMaster:
         self.ended: CompletableFuture[None] = CompletableFuture()
         self.before_end: Callable[[], None] = _nothing
         """Called before those who wait for the job's end hear of it."""
+        self.after_end: Callable[[], None] = _nothing
+        """Called last, while the process is certain to live."""
         self.accumulators: dict[str, Any] = {}
         self.metrics: dict[str, Any] = {}
         self.epochs = 0
@@ -98,6 +102,11 @@ class JobMaster:
         self._queries = StateQueries()
         self.restarts = 0
         self._stopping: SavepointRequest | None = None
+        self._stops: list[tuple[CompletableFuture[str], CompletableFuture[str]]] = []
+        """For those who stop the job: (the savepoint's path, the same when the job has stopped with it)."""
+        self._told: set[str] = set()
+        """Failures that were described at length."""
+        self.last_failure: str | None = None
         self._settling: int | None = None
         """The checkpoint that the job ends with."""
         self._begin_attempt(0)
@@ -182,6 +191,7 @@ class JobMaster:
                 self.before_end()
             self.result.set_exception(failure or ExecutionError(f"job '{self.name}' ended without a result"))
             self.ended.set_result(None)
+            self.after_end()  # This thread keeps the process alive.
 
     def _run_attempts(self) -> None:
         """Deploy the job and run it to its end, as often as failures and the restart strategy will have it."""
@@ -213,6 +223,7 @@ class JobMaster:
         if (info is not None and info.final) or isinstance(error, TypeError | ValueError) or self._spark_is_gone():
             raise error  # It would happen again: what is wrong is the program or its state.
         text = info.describe().partition("\n")[0] if info is not None else str(error)
+        self.last_failure = text
         if info is not None and info.checkpoint_unreadable and self._from is not None and self._epoch == 0:
             self._give_up_checkpoint(self._from, error)
             delay: float | None = 0.0
@@ -230,8 +241,8 @@ class JobMaster:
             # Slots have not heard of it, but it is what they go on from: what it covers does not come again.
             self._results.completed(self._from.checkpoint_id)
         self._queries.restart()
-        where = f"from {self._from.path}" if self._from is not None else "from the beginning"
-        self._progress.note(f"{text}; restarting {where}" + (f" in {delay:.1f} s" if delay else ""))
+        self._fail_stops(text)
+        self._tell(text, info, delay or 0.0)
         self.graph.transition_all(ExecutionState.FAILED)
         self._close_slots(clean=False, for_good=False)
         self._results.restart()  # With what slots have left over, which comes again.
@@ -242,6 +253,15 @@ class JobMaster:
         with contextlib.suppress(Exception):
             self._job.release()
         return delay or 0.0
+
+    def _tell(self, text: str, info: FailureInfo | None, delay: float) -> None:
+        """Say that the job is restarted; of a failure that is new, the whole story."""
+        if info is not None and text not in self._told:
+            self._told.add(text)
+            text = info.describe()
+        end = "\n" if "\n" in text else "; "
+        where = f"from {self._from.path}" if self._from is not None else "from the beginning"
+        self._progress.note(f"{text}{end}restarting {where}" + (f" in {delay:.1f} s" if delay else ""))
 
     def _spark_is_gone(self) -> bool:
         try:
@@ -254,12 +274,14 @@ class JobMaster:
         if self.checkpoints.discard(checkpoint):
             self.checkpoints.restart()
             self._from = self.checkpoints.latest()
+            self._progress.note(_REPEATS)
             return
         older = older_checkpoint(checkpoint.directory)
         if older is None:
             raise error
         self.checkpoints.restored(older)
         self._from = older
+        self._progress.note(_REPEATS)
 
     def _deploy(self) -> None:
         self.graph.transition_all(ExecutionState.SCHEDULED)
@@ -323,7 +345,7 @@ class JobMaster:
         if not self.graph.all_finished:
             return False
         if not self.checkpoints.enabled or not self.checkpoints.after_finish:
-            return True
+            return not self.checkpoints.is_busy
         return (
             self._settling is not None
             and self.checkpoints.was_completed(self._settling)
@@ -478,7 +500,9 @@ class JobMaster:
             raise self._source_failure(coordinator.name, error) from error
 
     def _source_failure(self, name: str, error: Exception) -> JobExecutionError:
-        return JobExecutionError(self.name, FailureInfo(summarize(error), name, traceback=user_traceback(error)))
+        final = isinstance(error, StateMigrationError)
+        info = FailureInfo(summarize(error), name, traceback=user_traceback(error), final=final)
+        return JobExecutionError(self.name, info)
 
     # Waiting
 
@@ -520,6 +544,26 @@ class JobMaster:
         self._wake.set()
         return request.done
 
+    def stop_with_savepoint(self, directory: str | None, canonical: bool, mode: StopMode) -> CompletableFuture[str]:
+        """Take a savepoint and end the job with it; gives its path when the job has ended."""
+        saved = self.trigger_savepoint(directory, canonical, mode)
+        stopped: CompletableFuture[str] = CompletableFuture()
+        self._stops.append((saved, stopped))
+        saved.add_done_callback(lambda _: _pass_on_failure(saved, stopped))
+        return stopped
+
+    def _fail_stops(self, why: str) -> None:
+        """The job goes on, although somebody wanted to stop it."""
+        for saved, stopped in self._stops:
+            if saved.done() and saved.exception() is None:
+                stopped.set_exception(
+                    CheckpointError(
+                        f"the savepoint {saved.result()} is complete, but the job did not stop: {why}; "
+                        "it was restarted from there"
+                    )
+                )
+        self._stops = [(saved, stopped) for saved, stopped in self._stops if not stopped.done()]
+
     def query_state(self, name: str, key: Any) -> CompletableFuture[Any]:
         """What a queryable state holds for a key at the end of an epoch, None if nothing."""
         if self.ended.done():
@@ -548,7 +592,9 @@ class JobMaster:
             status = JobStatus.CANCELED
         elif failure is not None or closing is not None:
             status = JobStatus.FAILED
-        self.checkpoints.close(status)
+        info = failure.failure if isinstance(failure, JobExecutionError) else None
+        # What could not be gone on from may be of use to somebody who knows why.
+        self.checkpoints.close(status, keep=info is not None and (info.checkpoint_unreadable or info.final))
         self._queries.close(f"job '{self.name}' has ended")
         if status is JobStatus.FINISHED:
             self._results.finish()
@@ -596,11 +642,23 @@ class JobMaster:
         for buffer in self.submission.collectors.values():
             buffer.end(None if isinstance(failure, JobCancelledError) and buffer.abandoned else failure)
         self.before_end()
+        for saved, stopped in self._stops:
+            if saved.done() and saved.exception() is None:
+                self._progress.note(f"stopped with the savepoint {saved.result()}")
+                stopped.set_result(saved.result())
+            else:
+                stopped.set_exception(failure or CheckpointError(f"job '{self.name}' ended before the savepoint"))
         self.ended.set_result(None)
         if failure is not None:
             self.result.set_exception(failure)
         else:
             self.result.set_result(JobExecutionResult(self.job_id, round(runtime * 1000), dict(self.accumulators)))
+
+
+def _pass_on_failure(saved: CompletableFuture[str], stopped: CompletableFuture[str]) -> None:
+    error = saved.exception()
+    if error is not None:
+        stopped.set_exception(error)
 
 
 def _nothing() -> None:

@@ -256,6 +256,8 @@ class SnapshotReader:
             return decode(self._chunk(offset, length))
         except CheckpointError as error:
             raise type(error)(f"{place}{error}") from None
+        except OSError:
+            raise  # The store has failed, which says nothing of the checkpoint.
         except Exception as error:
             raise StateMigrationError(
                 f"{place}a value in the checkpoint cannot be read any more: {type(error).__name__}: {error}"

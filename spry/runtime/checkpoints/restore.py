@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from spry.runtime.context import SubtaskContext
 
 __all__ = ["Restorer", "share_of"]
+
+_MISSING_PAUSES = (0.2, 0.8)
 
 
 def share_of(parts: dict[int, list[Any]], old: int, subtask: int, parallelism: int) -> list[Any]:
@@ -171,10 +174,13 @@ class Restorer:
 
     def _open_file(self, name: str, path: str) -> BinaryIO:
         assert self._store is not None
-        try:
-            return self._open.enter_context(self._store.open(path))
-        except FileNotFoundError:
-            raise CheckpointError(f"the file {name} of checkpoint {self._state.checkpoint_id} is missing") from None
+        for pause in (*_MISSING_PAUSES, None):
+            try:
+                return self._open.enter_context(self._store.open(path))
+            except FileNotFoundError:
+                if pause is not None:
+                    time.sleep(pause)  # A store that is away for a moment has not lost its files.
+        raise CheckpointError(f"the file {name} of checkpoint {self._state.checkpoint_id} is missing")
 
     # Databases
 
@@ -202,12 +208,11 @@ class Restorer:
     def _fetch(self, path: str, size: int, target: Path) -> None:
         assert self._store is not None
         name = f"{self._store.url.rstrip('/')}/{path}"
-        try:
-            with self._store.open(path) as source, open(target, "wb") as file:
-                for block in _blocks(source):
-                    file.write(block)
-        except FileNotFoundError:
-            raise CheckpointError(f"the file {name} of checkpoint {self._state.checkpoint_id} is missing") from None
+        source = self._open_file(name, path)
+        with open(target, "wb") as file:
+            for block in _blocks(source):
+                file.write(block)
+        source.close()
         if target.stat().st_size != size:
             raise CheckpointError(f"the file {name} has {target.stat().st_size} bytes and should have {size}")
 

@@ -16,7 +16,7 @@ import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -31,7 +31,9 @@ from spry.runtime.checkpoints.storage import CheckpointStore, open_checkpoint_st
 __all__ = ["OperatorParts", "SnapshotTaker"]
 
 _AT_ONCE_ENTRIES = 5000
-"""Up to so many entries are written while the slot waits: less than a fork would cost."""
+"""Up to so many values, in all entries together, are written while the slot waits: about what a fork would cost."""
+_CHARACTERS = 64
+"""So many characters of a text, or bytes, weigh as much as one value."""
 _LONGEST_ERROR = 8000
 
 
@@ -47,6 +49,32 @@ class OperatorParts:
     databases: list[Any] = field(default_factory=list)
     """Backends that make snapshots by themselves."""
     key_groups: range = range(0)
+
+
+def _is_small(parts: Iterable[StatePart]) -> bool:
+    """Whether writing it all takes no longer than a fork. Few keys may hold a lot."""
+    weight = 0
+    for part in parts:
+        weight += part.count
+        if weight > _AT_ONCE_ENTRIES:
+            return False
+        for entry in part.entries():
+            weight += _weight(entry[1] if part.keyed else entry, 2)
+            if weight > _AT_ONCE_ENTRIES:
+                return False
+    return True
+
+
+def _weight(value: Any, depth: int) -> int:
+    """About how many values a value is made of."""
+    if isinstance(value, str | bytes | bytearray):
+        return len(value) // _CHARACTERS
+    if not isinstance(value, list | tuple | dict | set | frozenset):
+        return 0
+    if len(value) > _AT_ONCE_ENTRIES or not depth:
+        return len(value)
+    inner = value.values() if isinstance(value, dict) else value
+    return len(value) + sum(_weight(one, depth - 1) for one in inner)
 
 
 class _Job:
@@ -300,8 +328,8 @@ class SnapshotTaker:
                     writer.add(operator.uid, operator.subtask, part, operator.max_parallelism, where)
             return writer.finish()
 
-        entries = sum(part.count for operator in parts for part in operator.parts)
-        if entries <= _AT_ONCE_ENTRIES or request.directory is None or not self._in_background:
+        small = _is_small(part for operator in parts for part in operator.parts)
+        if small or request.directory is None or not self._in_background:
             buffer = io.BytesIO()
             size = write(buffer)
             return self._bytes(request, operators, buffer.getvalue(), size)
