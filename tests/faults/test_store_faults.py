@@ -24,7 +24,7 @@ from spry.runtime.checkpoints.storage import CheckpointStore, open_checkpoint_st
 from tests.in_process_spark import Crashes, in_process, run_job
 from tests.local_job import new_environment
 
-COUNT = 8_000
+COUNT = 3_000
 
 
 class Faults:
@@ -71,6 +71,7 @@ class Keeps(KeyedProcessFunction):
 
     def process_element(self, value: int, ctx: Any) -> Any:
         self.kept.add(value)
+        time.sleep(0.0003)  # However quick the machine is, the job lasts for many checkpoints.
         yield value
 
 
