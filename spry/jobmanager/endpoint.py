@@ -28,6 +28,7 @@ __all__ = ["JobEndpoint", "endpoint"]
 
 _LONGEST_SOCKET_PATH = 100
 _RETRY_SECONDS = 0.5
+_ANSWER_SECONDS = 3.0
 
 
 class _Ended(Protocol):
@@ -41,6 +42,7 @@ class JobEndpoint:
         self._lock = threading.Lock()
         self._jobs: dict[str, JobClient] = {}
         self._path: str | None = None
+        self._answering: set[threading.Thread] = set()
         self._pid = os.getpid()
 
     def register(self, client: JobClient, name: str, ended: _Ended) -> None:
@@ -76,7 +78,7 @@ class JobEndpoint:
         listener.bind(path)
         os.chmod(path, 0o600)
         listener.listen(16)
-        atexit.register(_unlink, path, os.getpid())
+        atexit.register(self._leave, path)
         threading.Thread(target=self._accept, args=(listener,), name="job endpoint", daemon=True).start()
         return path
 
@@ -88,9 +90,26 @@ class JobEndpoint:
             except OSError:
                 time.sleep(_RETRY_SECONDS)  # No files left, say: others may end soon.
                 continue
-            threading.Thread(target=self._serve, args=(line,), name="job endpoint", daemon=True).start()
+            thread = threading.Thread(target=self._serve, args=(line,), name="job endpoint", daemon=True)
+            self._answering.add(thread)
+            thread.start()
+
+    def _leave(self, path: str) -> None:
+        """The process ends: whoever has ended its last job still gets an answer."""
+        if os.getpid() != self._pid:
+            return  # This is a process that was forked from it.
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+        for thread in list(self._answering):
+            thread.join(_ANSWER_SECONDS)
 
     def _serve(self, line: socket.socket) -> None:
+        try:
+            self._talk(line)
+        finally:
+            self._answering.discard(threading.current_thread())
+
+    def _talk(self, line: socket.socket) -> None:
         with line, line.makefile("rwb") as stream:
             try:
                 asked = stream.readline()
@@ -131,12 +150,6 @@ class JobEndpoint:
                 return repr(value.result())  # Whoever asks may not have the classes of what it is.
             return base64.b64encode(cloudpickle.dumps(value.result())).decode()
         raise ExecutionError(f"'{kind}' is nothing that can be asked")
-
-
-def _unlink(path: str, pid: int) -> None:
-    if os.getpid() == pid:  # Not in a process that was forked from this one.
-        with contextlib.suppress(OSError):
-            os.unlink(path)
 
 
 def _format(request: dict[str, Any]) -> SavepointFormatType:
