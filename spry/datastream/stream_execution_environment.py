@@ -429,6 +429,7 @@ class StreamExecutionEnvironment(NotYet):
             chaining=self.is_chaining_enabled(),
             chain_different_max_parallelism=self.is_chaining_of_operators_with_different_max_parallelism_enabled(),
             batch=False,
+            generates_uids=self._config.has_auto_generated_uids_enabled(),
         )
         graph = generate_stream_graph(self._transformations, settings)
         graph = _in_mode(graph, self._configuration.get(ExecutionOptions.RUNTIME_MODE))

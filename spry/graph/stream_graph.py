@@ -45,6 +45,7 @@ class StreamGraphSettings:
     chaining: bool
     chain_different_max_parallelism: bool
     batch: bool
+    generates_uids: bool = True
 
 
 @dataclass(eq=False)
@@ -272,6 +273,11 @@ class _Generator:
             uid = t.uid
         elif isinstance(t.description, GlobalCommitterOperator) and node.in_edges[0].source.has_user_uid:
             uid = f"{node.in_edges[0].source.uid}-global-committer"
+        elif not self._settings.generates_uids and (t.description.is_source or t.description.key is not None):
+            raise InvalidProgramError(
+                f"operator '{t.name}' has state but no uid, and pipeline.auto-generate-uids is off: give it one with "
+                "uid('...')"
+            )
         else:
             place = [str(len(self._nodes)), type(t.description).__name__]
             place += [f"{e.source.uid}/{e.tag}/{isinstance(e.partitioning, KeyGroups)}" for e in node.in_edges]

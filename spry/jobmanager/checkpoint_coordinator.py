@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import shutil
+import tempfile
 import threading
 import time
 from collections import deque
@@ -94,7 +96,7 @@ class CheckpointCoordinator:
         slots: int,
         operators: dict[str, OperatorInfo],
         batch: bool,
-        default_directory: str | None = None,
+        on_one_machine: bool = False,
     ) -> None:
         options = CheckpointingOptions
         self._job_id = job_id
@@ -120,7 +122,8 @@ class CheckpointCoordinator:
         self._savepoint_directory = configuration.get_optional(options.SAVEPOINT_DIRECTORY)
         self._own_directory: bool = configuration.get(options.CREATE_CHECKPOINT_SUB_DIR)
         self._batch = batch
-        self._store = self._open_store(configuration, default_directory)
+        self._temporary: str | None = None
+        self._store = self._open_store(configuration, on_one_machine)
         self._threads: ThreadPoolExecutor | None = None
         self._next_id = 1
         self._next_due = time.monotonic() + self.interval if self.interval is not None else float("inf")
@@ -142,7 +145,7 @@ class CheckpointCoordinator:
         """Of the latest checkpoint."""
         self.counts = {"completed": 0, "failed": 0}
 
-    def _open_store(self, configuration: Configuration, default: str | None) -> CheckpointStore | None:
+    def _open_store(self, configuration: Configuration, on_one_machine: bool) -> CheckpointStore | None:
         """The directory of this job's checkpoints; None if they stay in the driver's memory."""
         options = CheckpointingOptions
         kind = configuration.get_optional(options.CHECKPOINT_STORAGE)
@@ -152,9 +155,10 @@ class CheckpointCoordinator:
                 "execution.checkpointing.storage is 'filesystem', but execution.checkpointing.dir is not set"
             )
         if directory is None:
-            if kind is CheckpointStorageType.JOBMANAGER or default is None:
+            if kind is CheckpointStorageType.JOBMANAGER or not on_one_machine or not self.enabled:
                 return None
-            directory = default
+            # On one machine files do without a directory of the user's; they go when the job ends.
+            directory = self._temporary = tempfile.mkdtemp(prefix="spry-checkpoints-")
         directory = absolute(directory)
         if configuration.get(options.CREATE_CHECKPOINT_SUB_DIR):
             directory = f"{directory.rstrip('/')}/{self._job_id}"
@@ -501,6 +505,8 @@ class CheckpointCoordinator:
             self._in_thread(self._tidy_up)
         if self._threads is not None:
             self._threads.shutdown(wait=True)
+        if self._temporary is not None and not keeps:
+            shutil.rmtree(self._temporary, ignore_errors=True)
 
     def _tidy_up(self) -> None:
         """Remove what slots have written for checkpoints that never were complete, and the directory if it is empty."""

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import cloudpickle
 
@@ -31,10 +31,6 @@ _RETRY_SECONDS = 0.5
 _ANSWER_SECONDS = 3.0
 
 
-class _Ended(Protocol):
-    def add_done_callback(self, callback: Any) -> None: ...
-
-
 class JobEndpoint:
     """Listens for requests about the jobs of this process."""
 
@@ -45,7 +41,7 @@ class JobEndpoint:
         self._answering: set[threading.Thread] = set()
         self._pid = os.getpid()
 
-    def register(self, client: JobClient, name: str, ended: _Ended) -> None:
+    def register(self, client: JobClient, name: str) -> None:
         """A job has started. Where no file can be left, it just cannot be reached."""
         job_id = str(client.get_job_id())
         directory = run_directory()
@@ -62,9 +58,8 @@ class JobEndpoint:
         except OSError:
             return
 
-        ended.add_done_callback(lambda _: self._forget(job_id))
-
-    def _forget(self, job_id: str) -> None:
+    def forget(self, job_id: str) -> None:
+        """The job is over."""
         self._jobs.pop(job_id, None)
         with contextlib.suppress(OSError):
             (run_directory() / f"{job_id}.json").unlink()
@@ -135,13 +130,13 @@ class JobEndpoint:
             }
         if kind == "cancel":
             client.cancel().result()
-            self._forget(request["job"])  # Whoever has ended a job does not see it any more.
+            self.forget(request["job"])  # Whoever has ended a job does not see it any more.
             return None
         if kind == "savepoint":
             return client.trigger_savepoint(request["directory"], _format(request)).result()
         if kind == "stop":
             path = client.stop_with_savepoint(request["drain"], request["directory"], _format(request)).result()
-            self._forget(request["job"])
+            self.forget(request["job"])
             return path
         if kind == "query":
             key = pickle.loads(base64.b64decode(request["key"]))

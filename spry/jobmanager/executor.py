@@ -137,7 +137,8 @@ class SparkExecutor:
                 sys.stderr.write("\n")
         master = JobMaster(submission, context, JobID.generate())
         client = SparkJobClient(master)
-        endpoint().register(client, master.name, master.ended)
+        endpoint().register(client, master.name)
+        master.before_end = lambda: endpoint().forget(str(master.job_id))
         master.start()
         return client
 

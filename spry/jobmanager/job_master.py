@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
-import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +14,6 @@ from spry.cluster.job import SparkJob
 from spry.cluster.session import release_thread
 from spry.common.accumulators import merge_accumulators
 from spry.common.completable_future import CompletableFuture
-from spry.common.configuration import Configuration
 from spry.common.errors import (
     CheckpointError,
     ExecutionError,
@@ -29,14 +26,15 @@ from spry.common.job_execution_result import JobExecutionResult
 from spry.common.job_id import JobID
 from spry.common.job_status import JobStatus
 from spry.common.operators import SourceOperator
-from spry.common.options import CheckpointingOptions, PipelineOptions, SpryOptions, StateRecoveryOptions
-from spry.common.plan import EpochCommand, ExecutionState, JobPlan, SlotCommand, SlotReport, StopMode
+from spry.common.options import SpryOptions, StateRecoveryOptions
+from spry.common.plan import EpochCommand, ExecutionState, SlotCommand, SlotReport, StopMode
 from spry.graph.execution_graph import ExecutionGraph, build_execution_graph
 from spry.graph.job_graph import build_job_graph
 from spry.graph.submission import JobSubmission
 from spry.jobmanager.checkpoint_coordinator import CheckpointCoordinator, SavepointRequest
 from spry.jobmanager.collected_results import CollectedResults
-from spry.jobmanager.pacing import EpochPacer
+from spry.jobmanager.job_plan import create_job_plan, python_requirements
+from spry.jobmanager.pacing import create_pacer
 from spry.jobmanager.progress import Progress, console_lines
 from spry.jobmanager.recovery import fit_to_checkpoint, load_initial_checkpoint, older_checkpoint
 from spry.jobmanager.restart_backoff import create_restart_backoff
@@ -50,11 +48,8 @@ __all__ = ["JobMaster"]
 
 _CANCEL_GRACE_SECONDS = 0.3
 _CLOSE_SECONDS = 5.0
-_SHORTEST_TARGET_SECONDS = 0.05
 _SETTLING_SECONDS = 0.03
 """The pause between epochs while a checkpoint is being written and there is nothing else to do."""
-_EAGER_TARGET_SECONDS = 0.25
-_EAGER_RECORDS = 50_000
 _REMEMBERED_EPOCHS = 1000
 _WORKER_IDLE_SECONDS = 55.0
 """Spark ends Python workers that were idle for a minute."""
@@ -70,6 +65,8 @@ class JobMaster:
         self.status = JobStatus.CREATED
         self.result: CompletableFuture[JobExecutionResult] = CompletableFuture()
         self.ended: CompletableFuture[None] = CompletableFuture()
+        self.before_end: Callable[[], None] = _nothing
+        """Called before those who wait for the job's end hear of it."""
         self.accumulators: dict[str, Any] = {}
         self.metrics: dict[str, Any] = {}
         self.epochs = 0
@@ -83,8 +80,15 @@ class JobMaster:
         self._context = context
         self._from = self._initial_checkpoint()
         self.graph: ExecutionGraph = build_execution_graph(build_job_graph(submission.graph))
-        self._temporary: str | None = None
-        self.checkpoints = self._make_checkpoint_coordinator()
+        self.checkpoints = CheckpointCoordinator(
+            str(job_id),
+            self.name,
+            configuration,
+            self.graph.slots,
+            _operators(self.graph),
+            submission.graph.settings.batch,
+            on_one_machine=str(getattr(context, "master", "")).startswith("local"),
+        )
         if self._from is not None:
             self.checkpoints.restored(self._from)
         self._backoff = create_restart_backoff(configuration, self.checkpoints.enabled)
@@ -97,7 +101,7 @@ class JobMaster:
         self._settling: int | None = None
         """The checkpoint that the job ends with."""
         self._begin_attempt(0)
-        self._pacer = self._make_pacer()
+        self._pacer = create_pacer(submission, self.checkpoints.interval)
         self._wake = threading.Event()
         self._cancelling = False
         self._max_bytes = configuration.get(SpryOptions.EPOCH_MAX_SIZE)
@@ -117,92 +121,19 @@ class JobMaster:
             fit_to_checkpoint(self.submission.graph, checkpoint, ignores)
         return checkpoint
 
-    def _make_checkpoint_coordinator(self) -> CheckpointCoordinator:
-        configuration, settings = self.submission.configuration, self.submission.graph.settings
-        if self._needs_directory(configuration) and not settings.batch:
-            # On one machine files do without a directory of the user's; they go when the job ends.
-            self._temporary = tempfile.mkdtemp(prefix="spry-checkpoints-")
-        operators = {
-            node.uid: OperatorInfo(node.name, node.parallelism, vertex.job_vertex.max_parallelism, node.has_user_uid)
-            for vertex in self.graph.vertices
-            for node in vertex.job_vertex.nodes
-        }
-        return CheckpointCoordinator(
-            str(self.job_id), self.name, configuration, self.graph.slots, operators, settings.batch, self._temporary
-        )
-
-    def _needs_directory(self, configuration: Configuration) -> bool:
-        options = CheckpointingOptions
-        interval = configuration.get_optional(options.CHECKPOINTING_INTERVAL)
-        kind = configuration.get_optional(options.CHECKPOINT_STORAGE)
-        return (
-            interval is not None
-            and interval.to_millis() > 0
-            and configuration.get_optional(options.CHECKPOINTS_DIRECTORY) is None
-            and kind is None
-            and str(getattr(self._context, "master", "")).startswith("local")
-        )
-
     def _begin_attempt(self, number: int) -> None:
         """Prepare to deploy the job, for the first time or again."""
-        self._plan = self._make_plan(number)
-        self._job = SparkJob(self._context, self._plan, self._requirements())
+        restore = self._from.restore_state() if self._from is not None else None
+        self._plan = create_job_plan(
+            self.submission, self.graph, self.job_id, number, self.checkpoints.enabled, restore
+        )
+        self._job = SparkJob(self._context, self._plan, python_requirements(self.submission))
         self._coordinators: list[SourceCoordinator] = []
         self._alignment = WatermarkAlignment(self.graph.vertices)
         self._deployed = False
         self._at_work = False
         self._epoch = 0
         self.graph.reset()
-
-    def _make_plan(self, attempt: int) -> JobPlan:
-        submission, settings = self.submission, self.submission.graph.settings
-        return JobPlan(
-            job_id=str(self.job_id),
-            job_name=self.name,
-            attempt=attempt,
-            slots=self.graph.slots,
-            levels=self.graph.levels,
-            batch=settings.batch,
-            vertices=self.graph.vertex_plans(),
-            edges=tuple(self.graph.edges),
-            configuration=submission.configuration.to_dict(),
-            job_parameters=submission.job_parameters,
-            object_reuse=submission.configuration.get(PipelineOptions.OBJECT_REUSE),
-            cached_files=submission.cached_files,
-            python_files=submission.python_files,
-            python_archives=submission.python_archives,
-            checkpointing=self.checkpoints.enabled,
-            restore=self._from.restore_state() if self._from is not None else None,
-        )
-
-    def _requirements(self) -> str | None:
-        given = self.submission.python_requirements
-        if given is None:
-            return None
-        path, cache = given
-        try:
-            with open(path, encoding="utf-8") as file:
-                return f"{file.read()}\0{cache or ''}"
-        except OSError as error:
-            raise FileNotFoundError(f"Python requirements file '{path}': {error.strerror}") from None
-
-    def _make_pacer(self) -> EpochPacer:
-        configuration = self.submission.configuration
-        target = configuration.get(SpryOptions.EPOCH_TARGET_DURATION).to_millis() / 1000
-        limit = configuration.get(SpryOptions.EPOCH_MAX_RECORDS)
-        if self.checkpoints.interval is not None:
-            target = min(target, max(self.checkpoints.interval, _SHORTEST_TARGET_SECONDS))
-        if any(node.description.is_sink and _comes_to_driver(node.description) for node in self.submission.graph.nodes):
-            # Results that people wait for come in small portions, and the driver has to hold each.
-            target = min(target, _EAGER_TARGET_SECONDS)
-            limit = min(limit or _EAGER_RECORDS, _EAGER_RECORDS)
-        return EpochPacer(
-            target,
-            limit,
-            configuration.get(SpryOptions.EPOCH_INTERVAL).to_millis() / 1000,
-            configuration.get(SpryOptions.EPOCH_IDLE_INTERVAL).to_millis() / 1000,
-            configuration.get(SpryOptions.EPOCH_KEEP_ALIVE).to_millis() / 1000,
-        )
 
     # Life
 
@@ -247,6 +178,8 @@ class JobMaster:
             with contextlib.suppress(Exception):
                 release_thread()
             # Whatever happens, nobody waits for ever.
+            with contextlib.suppress(Exception):
+                self.before_end()
             self.result.set_exception(failure or ExecutionError(f"job '{self.name}' ended without a result"))
             self.ended.set_result(None)
 
@@ -617,8 +550,6 @@ class JobMaster:
             status = JobStatus.FAILED
         self.checkpoints.close(status)
         self._queries.close(f"job '{self.name}' has ended")
-        if self._temporary is not None:
-            shutil.rmtree(self._temporary, ignore_errors=True)
         if status is JobStatus.FINISHED:
             self._results.finish()
         if cancelled:
@@ -664,6 +595,7 @@ class JobMaster:
         self.status = status
         for buffer in self.submission.collectors.values():
             buffer.end(None if isinstance(failure, JobCancelledError) and buffer.abandoned else failure)
+        self.before_end()
         self.ended.set_result(None)
         if failure is not None:
             self.result.set_exception(failure)
@@ -671,7 +603,14 @@ class JobMaster:
             self.result.set_result(JobExecutionResult(self.job_id, round(runtime * 1000), dict(self.accumulators)))
 
 
-def _comes_to_driver(description: Any) -> bool:
-    from spry.common.operators import CollectOperator, PrintOperator
+def _nothing() -> None:
+    """Nobody else wants to know."""
 
-    return isinstance(description, CollectOperator | PrintOperator)
+
+def _operators(graph: ExecutionGraph) -> dict[str, OperatorInfo]:
+    """What checkpoints note of every operator, by uid."""
+    return {
+        node.uid: OperatorInfo(node.name, node.parallelism, vertex.job_vertex.max_parallelism, node.has_user_uid)
+        for vertex in graph.vertices
+        for node in vertex.job_vertex.nodes
+    }

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["EpochBudget", "EpochPacer"]
+from spry.common.operators import CollectOperator, PrintOperator
+from spry.common.options import SpryOptions
+from spry.graph.submission import JobSubmission
+
+__all__ = ["EpochBudget", "EpochPacer", "create_pacer"]
+
+_SHORTEST_TARGET_SECONDS = 0.05
+_EAGER_TARGET_SECONDS = 0.25
+_EAGER_RECORDS = 50_000
 
 _FIRST_RECORDS = 64
 _GROWTH = 8.0
@@ -75,3 +83,23 @@ class EpochPacer:
         pause = self._pause
         self._pause = min(self._pause * 1.5, self._idle)
         return pause
+
+
+def create_pacer(submission: JobSubmission, checkpoint_interval: float | None) -> EpochPacer:
+    """The pacer of a job. Epochs are no longer than the interval of its checkpoints (seconds), which end with them."""
+    configuration = submission.configuration
+    target = configuration.get(SpryOptions.EPOCH_TARGET_DURATION).to_millis() / 1000
+    limit = configuration.get(SpryOptions.EPOCH_MAX_RECORDS)
+    if checkpoint_interval is not None:
+        target = min(target, max(checkpoint_interval, _SHORTEST_TARGET_SECONDS))
+    if any(isinstance(node.description, CollectOperator | PrintOperator) for node in submission.graph.nodes):
+        # Results that people wait for come in small portions, and the driver has to hold each.
+        target = min(target, _EAGER_TARGET_SECONDS)
+        limit = min(limit or _EAGER_RECORDS, _EAGER_RECORDS)
+    return EpochPacer(
+        target,
+        limit,
+        configuration.get(SpryOptions.EPOCH_INTERVAL).to_millis() / 1000,
+        configuration.get(SpryOptions.EPOCH_IDLE_INTERVAL).to_millis() / 1000,
+        configuration.get(SpryOptions.EPOCH_KEEP_ALIVE).to_millis() / 1000,
+    )

@@ -313,3 +313,14 @@ def test_a_side_output_has_one_type() -> None:
     tagged.get_side_output(OutputTag("late", Types.STRING())).print()
     with pytest.raises(InvalidProgramError, match=r"'late' of operator 'tagger' .* two types: Integer and String"):
         env.get_stream_graph()
+
+
+def test_without_generated_uids_state_needs_one() -> None:
+    env = new_environment()
+    env.get_config().disable_auto_generated_uids()
+    keyed = env.from_collection([1]).uid("numbers").key_by(lambda n: n)
+    keyed.reduce(lambda a, b: a + b).uid("sums").map(str).print()
+    env.get_stream_graph()
+    env.from_collection([1]).print()
+    with pytest.raises(InvalidProgramError, match=r"operator 'Collection Source' has state but no uid.*uid\('...'\)"):
+        env.get_stream_graph()
