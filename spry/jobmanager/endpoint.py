@@ -130,14 +130,11 @@ class JobEndpoint:
             }
         if kind == "cancel":
             client.cancel().result()
-            self.forget(request["job"])  # Whoever has ended a job does not see it any more.
             return None
         if kind == "savepoint":
             return client.trigger_savepoint(request["directory"], _format(request)).result()
         if kind == "stop":
-            path = client.stop_with_savepoint(request["drain"], request["directory"], _format(request)).result()
-            self.forget(request["job"])
-            return path
+            return client.stop_with_savepoint(request["drain"], request["directory"], _format(request)).result()
         if kind == "query":
             key = pickle.loads(base64.b64decode(request["key"]))
             value: CompletableFuture[Any] = client.query_state(request["name"], key)

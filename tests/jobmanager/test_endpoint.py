@@ -18,18 +18,21 @@ from spry.common.completable_future import CompletableFuture
 from spry.common.job_id import JobID
 from spry.jobmanager.endpoint import endpoint
 
+job_id = JobID.generate()
+
 class Client:
     asked = threading.Event()
 
     def get_job_id(self):
-        return JobID.generate()
+        return job_id
 
     def cancel(self):
         self.asked.set()
         time.sleep(0.3)
+        endpoint().forget(str(job_id))
         return CompletableFuture.completed(None)
 
-endpoint().register(Client(), "short", CompletableFuture())
+endpoint().register(Client(), "short")
 print("ready", flush=True)
 assert Client.asked.wait(30)
 """
