@@ -28,7 +28,7 @@ __all__ = ["JobEndpoint", "endpoint"]
 
 _LONGEST_SOCKET_PATH = 100
 _RETRY_SECONDS = 0.5
-_LAST_WORDS_SECONDS = 3.0
+_ANSWER_SECONDS = 3.0
 
 
 class JobEndpoint:
@@ -38,9 +38,8 @@ class JobEndpoint:
         self._lock = threading.Lock()
         self._jobs: dict[str, JobClient] = {}
         self._path: str | None = None
+        self._answering: set[threading.Thread] = set()
         self._pid = os.getpid()
-        self._answered = threading.Condition()
-        self._asking = 0
 
     def register(self, client: JobClient, name: str) -> None:
         """A job has started. Where no file can be left, it just cannot be reached."""
@@ -74,7 +73,7 @@ class JobEndpoint:
         listener.bind(path)
         os.chmod(path, 0o600)
         listener.listen(16)
-        atexit.register(_unlink, path, os.getpid())
+        atexit.register(self._leave, path)
         threading.Thread(target=self._accept, args=(listener,), name="job endpoint", daemon=True).start()
         return path
 
@@ -86,22 +85,24 @@ class JobEndpoint:
             except OSError:
                 time.sleep(_RETRY_SECONDS)  # No files left, say: others may end soon.
                 continue
-            threading.Thread(target=self._serve, args=(line,), name="job endpoint", daemon=True).start()
+            thread = threading.Thread(target=self._serve, args=(line,), name="job endpoint", daemon=True)
+            self._answering.add(thread)
+            thread.start()
 
-    def finish(self) -> None:
-        """Let those who have asked something hear the answer before the process ends."""
-        with self._answered:
-            self._answered.wait_for(lambda: not self._asking, _LAST_WORDS_SECONDS)
+    def _leave(self, path: str) -> None:
+        """The process ends: whoever has ended its last job still gets an answer."""
+        if os.getpid() != self._pid:
+            return  # This is a process that was forked from it.
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+        for thread in list(self._answering):
+            thread.join(_ANSWER_SECONDS)
 
     def _serve(self, line: socket.socket) -> None:
-        with self._answered:
-            self._asking += 1
         try:
             self._talk(line)
         finally:
-            with self._answered:
-                self._asking -= 1
-                self._answered.notify_all()
+            self._answering.discard(threading.current_thread())
 
     def _talk(self, line: socket.socket) -> None:
         with line, line.makefile("rwb") as stream:
@@ -131,14 +132,11 @@ class JobEndpoint:
             }
         if kind == "cancel":
             client.cancel().result()
-            self.forget(request["job"])  # Whoever has ended a job does not see it any more.
             return None
         if kind == "savepoint":
             return client.trigger_savepoint(request["directory"], _format(request)).result()
         if kind == "stop":
-            path = client.stop_with_savepoint(request["drain"], request["directory"], _format(request)).result()
-            self.forget(request["job"])
-            return path
+            return client.stop_with_savepoint(request["drain"], request["directory"], _format(request)).result()
         if kind == "query":
             key = pickle.loads(base64.b64decode(request["key"]))
             value: CompletableFuture[Any] = client.query_state(request["name"], key)
@@ -146,12 +144,6 @@ class JobEndpoint:
                 return repr(value.result())  # Whoever asks may not have the classes of what it is.
             return base64.b64encode(cloudpickle.dumps(value.result())).decode()
         raise ExecutionError(f"'{kind}' is nothing that can be asked")
-
-
-def _unlink(path: str, pid: int) -> None:
-    if os.getpid() == pid:  # Not in a process that was forked from this one.
-        with contextlib.suppress(OSError):
-            os.unlink(path)
 
 
 def _format(request: dict[str, Any]) -> SavepointFormatType:

@@ -126,7 +126,6 @@ class SparkExecutor:
         master = JobMaster(submission, context, JobID.generate())
         client = SparkJobClient(master)
         endpoint().register(client, master.name)
-        master.after_end = endpoint().finish
         master.before_end = lambda: endpoint().forget(str(master.job_id))
         master.start()
         return client

@@ -69,8 +69,6 @@ class JobMaster:
         self.ended: CompletableFuture[None] = CompletableFuture()
         self.before_end: Callable[[], None] = _nothing
         """Called before those who wait for the job's end hear of it."""
-        self.after_end: Callable[[], None] = _nothing
-        """Called last, while the process is certain to live."""
         self.accumulators: dict[str, Any] = {}
         self.metrics: dict[str, Any] = {}
         self.epochs = 0
@@ -191,7 +189,6 @@ class JobMaster:
                 self.before_end()
             self.result.set_exception(failure or ExecutionError(f"job '{self.name}' ended without a result"))
             self.ended.set_result(None)
-            self.after_end()  # This thread keeps the process alive.
 
     def _run_attempts(self) -> None:
         """Deploy the job and run it to its end, as often as failures and the restart strategy will have it."""

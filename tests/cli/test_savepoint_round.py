@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import spry as spry_package
+
 PROGRAM = """
 import sys
 import time
@@ -64,7 +66,12 @@ env.execute("counting")
 @pytest.mark.slow
 def test_a_round(tmp_path: Path) -> None:
     (tmp_path / "job.py").write_text(PROGRAM)
-    environment = {**os.environ, "SPRY_RUN_DIR": str(tmp_path / "run"), "SPRY_LOG_DIR": str(tmp_path / "logs")}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(spry_package.__file__).parent.parent),
+        "SPRY_RUN_DIR": str(tmp_path / "run"),
+        "SPRY_LOG_DIR": str(tmp_path / "logs"),
+    }
 
     def spry(*words: str, code: int = 0) -> str:
         command = [sys.executable, "-m", "spry", *words]
