@@ -111,7 +111,8 @@ def main() -> int:
         print("\nbench: stopped", file=sys.stderr)
         return 130
     if options.save:
-        RESULTS.write_text(results_page(outcomes), encoding="utf-8")
+        known = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else ""
+        RESULTS.write_text(results_page(outcomes, known), encoding="utf-8")
         print(f"bench: wrote {RESULTS}", file=sys.stderr)
     return 0
 

@@ -2,7 +2,8 @@
 
 import os
 import platform
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from datetime import date
 
 from bench.harness import Outcome
@@ -47,8 +48,8 @@ def as_markdown(outcome: Outcome) -> str:
     return "\n".join(parts)
 
 
-def results_page(outcomes: Sequence[Outcome]) -> str:
-    """The whole page that `--save` writes."""
+def results_page(outcomes: Sequence[Outcome], known: str = "") -> str:
+    """The whole page that `--save` writes. Of benchmarks that were not run, it keeps what the known page says."""
     machine = (
         f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs, "
         f"Python {platform.python_version()}, {date.today().isoformat()}"
@@ -60,6 +61,15 @@ def results_page(outcomes: Sequence[Outcome]) -> str:
         "",
         "Rates are records per second: the median of the runs, with the slowest and the fastest beside it.",
         "Engines run in turns, each in a process of its own; their results were compared and agree.",
+        "A benchmark's section is that of its last run with `--save`.",
         "",
     ]
-    return "\n".join(head) + "\n" + "\n\n".join(as_markdown(outcome) for outcome in outcomes) + "\n"
+    sections = dict(_sections(known)) | dict(_sections("\n\n".join(as_markdown(outcome) for outcome in outcomes)))
+    return "\n".join(head) + "\n" + "\n\n".join(sections[name] for name in sorted(sections)) + "\n"
+
+
+def _sections(page: str) -> Iterator[tuple[str, str]]:
+    """The sections of a page, by benchmark."""
+    for part in re.split(r"^(?=## )", page, flags=re.MULTILINE):
+        if part.startswith("## "):
+            yield part[3:].partition("\n")[0], part.strip()

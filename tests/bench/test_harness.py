@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,15 @@ def test_medians_ratios_and_the_table():
     for page in (as_text(outcome), as_markdown(outcome), results_page([outcome])):
         assert "0.50 x" in page
         assert "all of it" in page
+
+
+def test_a_saved_page_keeps_what_was_not_run_again():
+    runs = {"loop": [Measurement(100, 1.0, {})]}
+    one = summarise(replace(workload(LOOP), name="one"), [LOOP], runs)
+    other = summarise(replace(workload(LOOP), name="other"), [LOOP], runs)
+    page = results_page([other], results_page([one]))
+    assert page.index("## one") < page.index("## other") and page.count("## ") == 2
+    assert results_page([one], page).count("## ") == 2
 
 
 def test_engines_needed_by_another_run_only_beside_it():
