@@ -8,7 +8,6 @@ Threads write metadata and remove old checkpoints, so that no epoch waits for it
 from __future__ import annotations
 
 import secrets
-import shutil
 import tempfile
 import threading
 import time
@@ -16,6 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from spry.common.completable_future import CompletableFuture
 from spry.common.configuration import Configuration
@@ -32,6 +32,7 @@ from spry.common.state_choices import (
 from spry.jobmanager.checkpoint_cleaner import SHARED, CheckpointCleaner, locations
 from spry.runtime.checkpoints.metadata import METADATA, CheckpointMetadata, OperatorInfo
 from spry.runtime.checkpoints.storage import CheckpointStore, absolute, location, open_checkpoint_store
+from spry.runtime.scratch import remove_scratch, scratch_directory
 
 __all__ = ["CheckpointCoordinator", "CheckpointFailuresError", "CheckpointStatistics", "SavepointRequest"]
 
@@ -123,7 +124,7 @@ class CheckpointCoordinator:
         self._savepoint_directory = configuration.get_optional(options.SAVEPOINT_DIRECTORY)
         self._own_directory: bool = configuration.get(options.CREATE_CHECKPOINT_SUB_DIR)
         self._batch = batch
-        self._temporary: str | None = None
+        self._temporary: Path | None = None
         self._store = self._open_store(configuration, on_one_machine)
         self._cleaner = CheckpointCleaner()
         self._next_id = 1
@@ -166,7 +167,11 @@ class CheckpointCoordinator:
             if kind is CheckpointStorageType.JOBMANAGER or not on_one_machine or not self.enabled:
                 return None
             # On one machine files do without a directory of the user's; they go when the job ends.
-            directory = self._temporary = tempfile.mkdtemp(prefix="spry-checkpoints-")
+            if self._retention is ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS:
+                self._temporary = scratch_directory(None, "checkpoints")
+            else:
+                self._temporary = Path(tempfile.mkdtemp(prefix="spry-checkpoints-"))
+            directory = str(self._temporary)
         directory = absolute(directory)
         if configuration.get(options.CREATE_CHECKPOINT_SUB_DIR):
             directory = f"{directory.rstrip('/')}/{self._job_id}"
@@ -536,4 +541,4 @@ class CheckpointCoordinator:
             self._cleaner.tidy_up(self._store.url)
         self._cleaner.close()
         if self._temporary is not None and not keeps:
-            shutil.rmtree(self._temporary, ignore_errors=True)
+            remove_scratch(self._temporary)

@@ -655,6 +655,25 @@ def test_storage_is_chosen_by_name(make: Make, tmp_path: Path) -> None:
         make(directory=None, storage="filesystem")
 
 
+@pytest.mark.parametrize("retains", [False, True])
+def test_on_one_machine_files_need_no_directory_of_the_users(
+    clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, retains: bool
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    settings = {"execution.checkpointing.interval": "10 s"}
+    if retains:
+        settings["execution.checkpointing.externalized-checkpoint-retention"] = "RETAIN_ON_CANCELLATION"
+    job = Job(clock, None)
+    job.coordinator = CheckpointCoordinator(
+        "job1", "the job", Configuration.from_dict(settings), 2, OPERATORS, False, on_one_machine=True
+    )
+    directory = Path(str(job.complete().directory))
+    owners = list(tmp_path.glob("*/owner"))
+    assert (directory / METADATA).exists() and len(owners) == (not retains), "what is retained outlives the process"
+    job.coordinator.close(JobStatus.CANCELED)
+    assert directory.exists() == retains and bool(list(tmp_path.iterdir())) == retains
+
+
 # Whole or not at all
 
 
