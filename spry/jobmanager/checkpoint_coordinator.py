@@ -2,21 +2,20 @@
 
 The job master asks for a request with every epoch that it plans, and hands over what slots report. A checkpoint is
 complete when every slot has written its part and the metadata is there; that is said to the slots with the next epoch.
-Writing metadata and removing old checkpoints is done by a thread, so that no epoch waits for it.
+Threads write metadata and remove old checkpoints, so that no epoch waits for it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import secrets
-import shutil
 import tempfile
 import threading
 import time
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
 
 from spry.common.completable_future import CompletableFuture
 from spry.common.configuration import Configuration
@@ -30,14 +29,17 @@ from spry.common.state_choices import (
     ExternalizedCheckpointRetention,
     RecoveryClaimMode,
 )
+from spry.jobmanager.checkpoint_cleaner import SHARED, CheckpointCleaner, locations
 from spry.runtime.checkpoints.metadata import METADATA, CheckpointMetadata, OperatorInfo
-from spry.runtime.checkpoints.storage import CheckpointStore, absolute, open_checkpoint_store
+from spry.runtime.checkpoints.storage import CheckpointStore, absolute, location, open_checkpoint_store
+from spry.runtime.scratch import remove_scratch, scratch_directory
 
 __all__ = ["CheckpointCoordinator", "CheckpointFailuresError", "CheckpointStatistics", "SavepointRequest"]
 
 _LEAST_INTERVAL = 0.01
 _METADATA_SECONDS = 0.005
-_SHARED = "../shared"
+_GIVE_UP_SECONDS = 5.0
+"""How long a job that restarts or ends waits for metadata that is being written."""
 
 
 class CheckpointFailuresError(CheckpointError):
@@ -122,9 +124,9 @@ class CheckpointCoordinator:
         self._savepoint_directory = configuration.get_optional(options.SAVEPOINT_DIRECTORY)
         self._own_directory: bool = configuration.get(options.CREATE_CHECKPOINT_SUB_DIR)
         self._batch = batch
-        self._temporary: str | None = None
+        self._temporary: Path | None = None
         self._store = self._open_store(configuration, on_one_machine)
-        self._threads: ThreadPoolExecutor | None = None
+        self._cleaner = CheckpointCleaner()
         self._next_id = 1
         self._next_due = time.monotonic() + self.interval if self.interval is not None else float("inf")
         self._last_end = 0.0
@@ -138,12 +140,19 @@ class CheckpointCoordinator:
         self.completed: list[CheckpointMetadata] = []
         """Checkpoints that the job could go on from, the newest last."""
         self._restored_from: CheckpointMetadata | None = None
+        self._of_others: set[str] = set()
+        """Where files are that are never removed, though no checkpoint in ``completed`` refers to them."""
+        self._stopped_with: int | None = None
+        """The savepoint that the job was to end with: sinks have given away what it covers."""
         self._announce: list[int] = []
         self._give_up: list[int] = []
-        self._removing: list[Future[None]] = []
+        self._litters = False
+        """Whether a checkpoint was given up that may have left shared files."""
         self.statistics: CheckpointStatistics | None = None
         """Of the latest checkpoint."""
         self.counts = {"completed": 0, "failed": 0}
+        self.last_failure: str | None = None
+        """Why the latest checkpoint that failed did."""
 
     def _open_store(self, configuration: Configuration, on_one_machine: bool) -> CheckpointStore | None:
         """The directory of this job's checkpoints; None if they stay in the driver's memory."""
@@ -158,7 +167,11 @@ class CheckpointCoordinator:
             if kind is CheckpointStorageType.JOBMANAGER or not on_one_machine or not self.enabled:
                 return None
             # On one machine files do without a directory of the user's; they go when the job ends.
-            directory = self._temporary = tempfile.mkdtemp(prefix="spry-checkpoints-")
+            if self._retention is ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS:
+                self._temporary = scratch_directory(None, "checkpoints")
+            else:
+                self._temporary = Path(tempfile.mkdtemp(prefix="spry-checkpoints-"))
+            directory = str(self._temporary)
         directory = absolute(directory)
         if configuration.get(options.CREATE_CHECKPOINT_SUB_DIR):
             directory = f"{directory.rstrip('/')}/{self._job_id}"
@@ -238,12 +251,12 @@ class CheckpointCoordinator:
             directory: str | None = savepoint.directory
         else:
             directory = f"{self._store.url.rstrip('/')}/chk-{checkpoint_id}" if self._store is not None else None
-        shares = self._incremental and savepoint is None and directory is not None
+        shares = self._incremental and savepoint is None and directory is not None and self._cleaner.begin_upload()
         request = CheckpointRequest(
             checkpoint_id,
             int(time.time() * 1000),
             directory,
-            _SHARED if shares else None,
+            f"../{SHARED}" if shares else None,
             canonical=savepoint is not None and savepoint.canonical,
             savepoint=savepoint is not None,
             known_files=frozenset(self._known_files()) if shares else frozenset(),
@@ -251,11 +264,21 @@ class CheckpointCoordinator:
         )
         waiting = set(range(self._slots))
         self._pending[checkpoint_id] = _Pending(request, epoch, time.monotonic(), waiting, {}, savepoint)
+        self._tell_cleaner()
         return request
 
     def with_sources(self, request: CheckpointRequest, sources: dict[str, bytes]) -> None:
         """What the sources' enumerators hold as the checkpoint's epoch begins."""
         self._pending[request.checkpoint_id].sources.update(sources)
+
+    def _tell_cleaner(self) -> None:
+        """Say which files are needed, whenever that has changed."""
+        files = set(self._of_others)
+        for pending in self._pending.values():
+            request = pending.request
+            if request.directory is not None:
+                files |= {location(request.directory, path) for path in request.known_files}
+        self._cleaner.keep(self.completed, files, uploading=bool(self._pending))
 
     def _known_files(self) -> set[str]:
         return set().union(*(c.shared_files() for c in self.completed if not c.savepoint and c.job_id == self._job_id))
@@ -295,7 +318,8 @@ class CheckpointCoordinator:
                 wait([pending.writing], _METADATA_SECONDS)  # Mostly it is done at once.
                 if pending.writing.done():
                     self._written(pending)
-            elif now - pending.started > self._timeout:
+                    continue
+            if now - pending.started > self._timeout:
                 self._fail(pending, f"it was not complete after {self._timeout:g} s")
 
     def _take_in(self, snapshot: SlotSnapshot) -> None:
@@ -313,10 +337,19 @@ class CheckpointCoordinator:
         if not pending.waiting_for:
             pending.writing = self._in_thread(self._write_metadata, pending)
 
-    def _in_thread(self, call: Any, *args: Any) -> Future[Any]:
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(1, thread_name_prefix="checkpoints")
-        return self._threads.submit(call, *args)
+    @staticmethod
+    def _in_thread(call: Callable[[_Pending], CheckpointMetadata], pending: _Pending) -> Future[CheckpointMetadata]:
+        """Call in a new thread: one that hangs holds up neither the next checkpoint nor the end of the process."""
+        future: Future[CheckpointMetadata] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(call(pending))
+            except BaseException as error:
+                future.set_exception(error)
+
+        threading.Thread(target=run, name="checkpoint metadata", daemon=True).start()
+        return future
 
     def _write_metadata(self, pending: _Pending) -> CheckpointMetadata:
         request = pending.request
@@ -344,7 +377,6 @@ class CheckpointCoordinator:
         except Exception as error:
             self._fail(pending, f"its metadata cannot be written: {error}")
             return
-        # In this order: the thread that removes files sees it among the pending or the completed ones.
         self.completed.append(metadata)
         self.completed.sort(key=lambda c: c.checkpoint_id)
         del self._pending[request.checkpoint_id]
@@ -364,6 +396,8 @@ class CheckpointCoordinator:
         savepoint = pending.savepoint
         if self.commits(request) or (savepoint is not None and savepoint.stop is not None):
             self._announce.append(request.checkpoint_id)
+            if savepoint is not None and savepoint.stop is not None:
+                self._stopped_with = request.checkpoint_id
             for older in [p for p in self._pending.values() if p.request.checkpoint_id < request.checkpoint_id]:
                 if older.savepoint is None:
                     self._drop(older)
@@ -376,29 +410,17 @@ class CheckpointCoordinator:
     def _subsume(self) -> None:
         """Remove checkpoints that newer ones make superfluous. Savepoints are their owner's."""
         own = [c for c in self.completed if not c.savepoint or (self._claims and c is self._restored_from)]
-        for old in own[: max(0, len(own) - self._retained)]:
-            self.completed.remove(old)
-            self._removing = [job for job in self._removing if not job.done()]
-            self._removing.append(self._in_thread(self._remove, old))
+        superfluous = own[: max(0, len(own) - self._retained)]
         savepoints = [c for c in self.completed if c.savepoint]
-        for old in savepoints[:-1]:
-            self.completed.remove(old)
-
-    def _remove(self, checkpoint: CheckpointMetadata) -> None:
-        """Remove a checkpoint's files, and the shared ones that no other needs. What cannot be removed stays."""
-        if checkpoint.directory is None or (checkpoint is self._restored_from and not self._claims):
-            return
-        with contextlib.suppress(Exception):
-            store = open_checkpoint_store(checkpoint.directory)
-            store.remove(METADATA)  # First, so that a half-removed checkpoint is none.
-            store.remove("")
-        with contextlib.suppress(Exception):
-            others = [*self.completed]
-            needed: set[str] = set().union(*(c.shared_files() for c in others))
-            for pending in list(self._pending.values()):
-                needed |= pending.request.known_files
-            for path in checkpoint.shared_files() - needed:
-                open_checkpoint_store(checkpoint.directory).remove(path)
+        latest = self.latest()
+        gone = {id(c) for c in (*superfluous, *savepoints[:-1]) if c is not latest}
+        self.completed = [c for c in self.completed if id(c) not in gone]
+        self._tell_cleaner()
+        for old in superfluous:
+            self._cleaner.remove_checkpoint(old)
+        if self._litters and self._incremental and self._own_directory and self._store and not self._pending:
+            self._litters = False
+            self._cleaner.sweep(self._store.url)
 
     # Failing
 
@@ -406,13 +428,16 @@ class CheckpointCoordinator:
         """Give a checkpoint up without counting it as a failure."""
         self._pending.pop(pending.request.checkpoint_id, None)
         self._give_up.append(pending.request.checkpoint_id)
-        if pending.request.directory is not None:
-            self._in_thread(self._remove_directory, pending.request.directory)
-
-    @staticmethod
-    def _remove_directory(directory: str) -> None:
-        with contextlib.suppress(Exception):
-            open_checkpoint_store(directory).remove("")
+        self._litters = True
+        self._tell_cleaner()
+        directory = pending.request.directory
+        if directory is None:
+            return
+        if pending.writing is None:
+            self._cleaner.remove_directory(directory)
+        else:
+            # Metadata that appears after all would make a checkpoint of it.
+            pending.writing.add_done_callback(lambda _: self._cleaner.remove_directory(directory))
 
     def _fail(self, pending: _Pending, why: str) -> None:
         self._drop(pending)
@@ -429,9 +454,6 @@ class CheckpointCoordinator:
                 f"{text} (execution.checkpointing.tolerable-failed-checkpoints is {self._tolerable})"
             )
 
-    last_failure: str | None = None
-    """Why the latest checkpoint that failed did."""
-
     # What slots are to know
 
     def take_out(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -446,15 +468,18 @@ class CheckpointCoordinator:
         """The job starts from this one."""
         self._restored_from = checkpoint
         self._next_id = max(self._next_id, checkpoint.checkpoint_id + 1)
+        if not self._claims:
+            self._of_others |= locations(checkpoint)
         if not self.completed:
             self.completed.append(checkpoint)
+        self._tell_cleaner()
 
     def restart(self) -> CheckpointMetadata | None:
         """The job's processes are gone: give up what was on its way; gives the checkpoint to go on from."""
+        self._wait_for_metadata()
         for pending in list(self._pending.values()):
-            if pending.writing is not None:
-                with contextlib.suppress(Exception):
-                    pending.writing.result()
+            if pending.writing is not None and pending.writing.done():
+                if pending.writing.exception() is None:
                     self._written(pending)
                     continue
             if pending.savepoint is not None:
@@ -468,22 +493,30 @@ class CheckpointCoordinator:
             self._next_due = time.monotonic() + self.interval
         return self.latest()
 
+    def _wait_for_metadata(self) -> None:
+        """Give what is being written a chance: what it covers need not come again then."""
+        wait([p.writing for p in self._pending.values() if p.writing is not None], _GIVE_UP_SECONDS)
+
     def latest(self) -> CheckpointMetadata | None:
         """The checkpoint to go on from."""
         candidates = self.completed
         if self._prefers_checkpoints:
-            candidates = [c for c in candidates if not c.savepoint] or candidates
+            preferred = [c for c in candidates if not c.savepoint or c.checkpoint_id == self._stopped_with]
+            candidates = preferred or candidates
         return candidates[-1] if candidates else None
 
     def discard(self, checkpoint: CheckpointMetadata) -> bool:
         """A checkpoint cannot be read; whether there is an older one."""
         self.completed = [c for c in self.completed if c is not checkpoint]
+        self._of_others |= locations(checkpoint)  # Its owner may want to know what is wrong with it.
+        self._tell_cleaner()
         return bool(self.completed)
 
     # The end
 
     def close(self, status: JobStatus, keep: bool = False) -> None:
         """The job is over: keep or remove its checkpoints as the configuration says, or keep them in any case."""
+        self._wait_for_metadata()
         for pending in list(self._pending.values()):
             if pending.savepoint is not None:
                 pending.savepoint.done.set_exception(CheckpointError("the job ended before the savepoint was complete"))
@@ -499,23 +532,13 @@ class CheckpointCoordinator:
         if not keeps:
             remaining = [c for c in self.completed if not c.savepoint]
             self.completed = []
+            self._tell_cleaner()
             for old in remaining:
-                self._in_thread(self._remove, old)
+                self._cleaner.remove_checkpoint(old)
         if self._store is not None and self._own_directory and self._next_id > 1:
-            self._in_thread(self._tidy_up)
-        if self._threads is not None:
-            self._threads.shutdown(wait=True)
+            if self._litters:
+                self._cleaner.sweep(self._store.url)
+            self._cleaner.tidy_up(self._store.url)
+        self._cleaner.close()
         if self._temporary is not None and not keeps:
-            shutil.rmtree(self._temporary, ignore_errors=True)
-
-    def _tidy_up(self) -> None:
-        """Remove what slots have written for checkpoints that never were complete, and the directory if it is empty."""
-        assert self._store is not None
-        with contextlib.suppress(Exception):
-            names = self._store.names()
-            kept = [n for n in names if n.startswith("chk-") and self._store.size(f"{n}/{METADATA}") is not None]
-            for name in names:
-                if name not in kept and (name.startswith("chk-") or (name == "shared" and not kept)):
-                    self._store.remove(name)
-            if not self._store.names():
-                self._store.remove("")
+            remove_scratch(self._temporary)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
-import tempfile
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -33,6 +31,7 @@ from spry.common.state import (
     ValueStateDescriptor,
 )
 from spry.runtime.clock import Clock, system_clock
+from spry.runtime.scratch import remove_scratch, scratch_directory
 from spry.runtime.state.backends import create_keyed_backend
 from spry.runtime.state.keyed import KeyContext, KeyedStateBackend
 from spry.runtime.state.latency import LatencyTracking
@@ -65,16 +64,14 @@ class SlotServices:
         given = Configuration.from_dict(self.job.configuration)
         parents = given.get_optional(RocksDBOptions.LOCAL_DIRECTORIES) or given.get_string("io.tmp.dirs", "").split(",")
         parent = random.choice(parents).strip().removeprefix("file://") or None
-        if parent is not None:
-            os.makedirs(parent, exist_ok=True)
-        directory = Path(tempfile.mkdtemp(prefix="spry-state-", dir=parent))
+        directory = scratch_directory(parent, "state")
         self._directories.append(directory)
         return directory
 
     def dispose(self) -> None:
         """The slot is over: its local files go."""
         for directory in self._directories:
-            shutil.rmtree(directory, ignore_errors=True)
+            remove_scratch(directory)
         self._directories.clear()
 
     def own(self, thing: T, *functions: Any) -> T:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +16,8 @@ from spry.common.configuration import Configuration
 from spry.common.errors import CheckpointError
 from spry.common.job_status import JobStatus
 from spry.common.plan import CheckpointRequest, FileHandle, SlotReport, SlotSnapshot, StopMode
-from spry.jobmanager import checkpoint_coordinator
+from spry.jobmanager import checkpoint_cleaner, checkpoint_coordinator
+from spry.jobmanager.checkpoint_cleaner import CheckpointCleaner
 from spry.jobmanager.checkpoint_coordinator import CheckpointCoordinator, CheckpointFailuresError
 from spry.runtime.checkpoints.metadata import METADATA, OperatorInfo, find_checkpoint, load_metadata
 from spry.runtime.checkpoints.storage import CheckpointStore, open_checkpoint_store
@@ -100,8 +102,10 @@ class Job:
         return [checkpoint.checkpoint_id for checkpoint in self.coordinator.completed]
 
     def settle(self) -> None:
-        """Wait for the thread that writes and removes."""
-        self.coordinator._in_thread(lambda: None).result(10)
+        """Wait for the thread that removes."""
+        done = threading.Event()
+        self.coordinator._cleaner.run(done.set)
+        assert done.wait(10)
 
 
 Make = Callable[..., Job]
@@ -296,6 +300,43 @@ def test_shared_files_that_one_on_its_way_may_need_stay_too(make: Make, tmp_path
     assert not chk(tmp_path, 1).exists()
 
 
+def test_shared_files_of_given_up_checkpoints_go_once_nothing_is_on_its_way(make: Make, tmp_path: Path) -> None:
+    job = make(incremental="true", tolerable_failed_checkpoints="3", max_concurrent_checkpoints="2")
+    job.complete(shared=("../shared/a",))
+    shared = tmp_path / "job1" / "shared"
+    lost = job.due()
+    (shared / "lost").write_text("by one slot")
+    job.report(lost, 0, error="the disk is full")
+    slow, quick = job.due(), job.due()
+    job.report(slow, shared=("../shared/a", "../shared/b"))
+    job.settle()
+    assert (shared / "lost").exists(), "what is on its way may refer to it"
+    job.report(quick, shared=("../shared/b",))
+    job.settle()
+    assert sorted(path.name for path in shared.iterdir()) == ["b"]
+
+
+def test_a_claimed_checkpoints_shared_files_are_not_those_of_the_job(tmp_path: Path, clock: Clock) -> None:
+    before = Job(clock, tmp_path, incremental="true", externalized_checkpoint_retention="RETAIN_ON_CANCELLATION")
+    request = before.complete(shared=("../shared/a",))
+    before.coordinator.close(JobStatus.CANCELED)
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path)
+    settings = {
+        "execution.checkpointing.interval": "10 s",
+        "execution.checkpointing.dir": str(tmp_path),
+        "execution.checkpointing.incremental": "true",
+        "execution.state-recovery.claim-mode": "claim",
+    }
+    job = Job(clock, tmp_path, job_id="job2")
+    job.coordinator = CheckpointCoordinator("job2", "the job", Configuration.from_dict(settings), 2, OPERATORS, False)
+    job.coordinator.restored(load_metadata(f"file://{link}/job1/chk-{request.checkpoint_id}"))
+    job.complete(shared=("../shared/a",))
+    job.settle()
+    assert not list((tmp_path / "job1").rglob("a")), "it has the same name as one that is needed"
+    assert (tmp_path / "job2" / "shared" / "a").exists()
+
+
 def test_a_savepoint_shares_nothing(make: Make, tmp_path: Path) -> None:
     job = make(incremental="true")
     job.complete(shared=("../shared/a",))
@@ -457,6 +498,51 @@ def test_a_failure_while_metadata_is_being_written(make: Make, monkeypatch: pyte
     assert latest is not None and latest.checkpoint_id == 1, "it is complete: what it covers must not come again"
 
 
+@pytest.fixture
+def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Metadata is not written before this is set."""
+    go = threading.Event()
+    real = CheckpointCoordinator._write_metadata
+
+    def slow(self: CheckpointCoordinator, pending: Any) -> Any:
+        assert go.wait(10)
+        return real(self, pending)
+
+    monkeypatch.setattr(CheckpointCoordinator, "_write_metadata", slow)
+    monkeypatch.setattr(checkpoint_coordinator, "_METADATA_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint_coordinator, "_GIVE_UP_SECONDS", 0.05)
+    yield go
+    go.set()
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_metadata_that_takes_too_long(make: Make, tmp_path: Path, hanging: threading.Event, restarts: bool) -> None:
+    job = make(timeout="60 s", tolerable_failed_checkpoints="1")
+    job.complete()
+    pending = job.coordinator._pending[1]
+    assert pending.writing is not None
+    if restarts:
+        assert job.coordinator.restart() is None
+    else:
+        job.tick(61)
+        assert job.coordinator.take_out() == ((), (1,))
+    hanging.set()
+    pending.writing.result(10)
+    deadline = time.monotonic() + 10
+    while chk(tmp_path, 1).exists():
+        assert time.monotonic() < deadline, "it is no checkpoint any more"
+        time.sleep(0.01)
+    job.tick(0)
+    assert job.ids == [] and job.coordinator.latest() is None
+
+
+def test_a_job_ends_though_metadata_hangs(make: Make, hanging: threading.Event) -> None:
+    job = make()
+    job.complete()
+    job.coordinator.close(JobStatus.CANCELED)
+    assert job.ids == []
+
+
 def test_savepoints_that_a_failure_breaks_off(make: Make, tmp_path: Path) -> None:
     job = make()
     taken = job.coordinator.savepoint(str(tmp_path / "s"), True, None)
@@ -479,6 +565,23 @@ def test_checkpoints_may_be_preferred_to_savepoints(make: Make, tmp_path: Path) 
         assert latest is not None and latest.checkpoint_id == expected
         if job is preferring:
             assert job.coordinator.take_out()[0] == announced, "nothing may be given away that could come again"
+
+
+def test_what_a_job_has_stopped_with_is_gone_on_from(make: Make, tmp_path: Path) -> None:
+    job = make(prefer_checkpoint_for_recovery="true")
+    job.complete()
+    job.coordinator.savepoint(str(tmp_path / "s"), True, StopMode.SUSPEND)
+    job.report(job.due(0))
+    assert job.coordinator.take_out()[0] == (1, 2), "sinks give away what it covers"
+    latest = job.coordinator.restart()
+    assert latest is not None and latest.checkpoint_id == 2
+    job.coordinator.savepoint(str(tmp_path / "s"), True, None)
+    job.report(job.due(0))
+    latest = job.coordinator.restart()
+    assert latest is not None and latest.checkpoint_id == 2, "the other savepoint is none to go back to"
+    job.complete()
+    latest = job.coordinator.latest()
+    assert latest is not None and latest.checkpoint_id == 4
 
 
 def test_a_job_starts_from_a_checkpoint_of_another(make: Make, tmp_path: Path, clock: Clock) -> None:
@@ -552,6 +655,25 @@ def test_storage_is_chosen_by_name(make: Make, tmp_path: Path) -> None:
         make(directory=None, storage="filesystem")
 
 
+@pytest.mark.parametrize("retains", [False, True])
+def test_on_one_machine_files_need_no_directory_of_the_users(
+    clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, retains: bool
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    settings = {"execution.checkpointing.interval": "10 s"}
+    if retains:
+        settings["execution.checkpointing.externalized-checkpoint-retention"] = "RETAIN_ON_CANCELLATION"
+    job = Job(clock, None)
+    job.coordinator = CheckpointCoordinator(
+        "job1", "the job", Configuration.from_dict(settings), 2, OPERATORS, False, on_one_machine=True
+    )
+    directory = Path(str(job.complete().directory))
+    owners = list(tmp_path.glob("*/owner"))
+    assert (directory / METADATA).exists() and len(owners) == (not retains), "what is retained outlives the process"
+    job.coordinator.close(JobStatus.CANCELED)
+    assert directory.exists() == retains and bool(list(tmp_path.iterdir())) == retains
+
+
 # Whole or not at all
 
 
@@ -583,8 +705,10 @@ def test_a_crash_at_any_point_leaves_the_old_or_the_new_checkpoint_whole(
             setattr(store, name, counted(getattr(store, name)))
         return store
 
-    monkeypatch.setattr(checkpoint_coordinator, "open_checkpoint_store", crashing)
-    monkeypatch.setattr(CheckpointCoordinator, "_in_thread", _at_once)
+    for module in (checkpoint_coordinator, checkpoint_cleaner):
+        monkeypatch.setattr(module, "open_checkpoint_store", crashing)
+    monkeypatch.setattr(CheckpointCoordinator, "_in_thread", staticmethod(_at_once))
+    monkeypatch.setattr(CheckpointCleaner, "run", lambda self, call: call())
     seen = set()
     for survives in range(20):
         steps.update(left=1 << 30, done=0)
@@ -605,7 +729,7 @@ def test_a_crash_at_any_point_leaves_the_old_or_the_new_checkpoint_whole(
     assert ended and seen == {1, 2}
 
 
-def _at_once(self: CheckpointCoordinator, call: Callable[..., Any], *args: Any) -> Any:
+def _at_once(call: Callable[..., Any], *args: Any) -> Any:
     from concurrent.futures import Future
 
     future: Future[Any] = Future()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -118,6 +119,57 @@ def test_a_snapshot_that_is_given_up(taker: SnapshotTaker, tmp_path: Path) -> No
         os.kill(child, 0)
     assert taker.poll() == [] and not taker.is_busy
     assert list(tmp_path.iterdir()) == []
+
+
+class Database:
+    """Makes a snapshot of one file."""
+
+    name, namespaced = "", False
+
+    def __init__(self, directory: Path, fails: bool = False) -> None:
+        self.directory, self._fails = directory, fails
+
+    def prepare(self) -> None:
+        pass
+
+    def native_snapshot(self, directory: Path) -> None:
+        directory.mkdir()
+        (directory / "CURRENT").write_text("x")
+        if self._fails:
+            raise OSError("the disk is full")
+
+    def metas(self) -> list[StateMeta]:
+        return []
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_databases_snapshot_that_is_given_up(taker: SnapshotTaker, tmp_path: Path, begun: bool) -> None:
+    go = threading.Event()
+
+    def wait() -> list[FileHandle]:
+        assert go.wait(10)
+        return []
+
+    local = tmp_path / "local"
+    local.mkdir()
+    waiting = [taker._in_thread(wait) for _ in range(0 if begun else 2)]  # There are as many threads.
+    operator = OperatorParts("u", "count", 0, 128, [], [Database(local)])
+    taker.take(request(tmp_path / "chk-1"), [operator], [], time.monotonic())
+    taker.abort(1)
+    if waiting:
+        assert list(local.iterdir()) == []
+    go.set()
+    taker.close()
+    assert list(local.iterdir()) == []
+
+
+def test_a_databases_snapshot_that_cannot_be_made(taker: SnapshotTaker, tmp_path: Path) -> None:
+    local = tmp_path / "local"
+    local.mkdir()
+    operator = OperatorParts("u", "count", 0, 128, [], [Database(local, fails=True)])
+    taker.take(request(tmp_path / "chk-1"), [operator], [], time.monotonic())
+    assert "the disk is full" in str(outcome(taker).error)
+    assert list(local.iterdir()) == []
 
 
 def test_a_full_disk(taker: SnapshotTaker, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from spry.common.errors import CheckpointError
 from spry.common.plan import CheckpointRequest, FileHandle, OperatorSnapshot, SlotSnapshot
 from spry.runtime.checkpoints.container import SnapshotWriter, StatePart
 from spry.runtime.checkpoints.storage import CheckpointStore, open_checkpoint_store
+from spry.runtime.scratch import remove_stale_siblings
 
 __all__ = ["OperatorParts", "SnapshotTaker"]
 
@@ -97,14 +98,16 @@ class _Done(_Job):
 
 
 class _InThread(_Job):
-    def __init__(self, future: Future[list[FileHandle]]) -> None:
+    def __init__(self, future: Future[list[FileHandle]], never_begun: Callable[[], None]) -> None:
         self._future = future
+        self._never_begun = never_begun
 
     def poll(self) -> list[FileHandle] | None:
         return self._future.result() if self._future.done() else None
 
     def discard(self) -> None:
-        self._future.cancel()
+        if self._future.cancel():
+            self._never_begun()  # Otherwise the call cleans up behind itself.
 
 
 class _InChild(_Job):
@@ -222,6 +225,8 @@ class SnapshotTaker:
         self._in_background = in_background
         self._local = local
         """Where copies stay for recovery on this machine."""
+        if local is not None:
+            remove_stale_siblings(local)
         self._memory_limit = memory_limit
         """How many bytes the slot may put into a checkpoint that has no directory."""
         self._pending: dict[int, _Pending] = {}
@@ -342,7 +347,7 @@ class SnapshotTaker:
             handle = FileHandle(operators, size, name, local=kept)
             if store.local_path is not None and self._local is None:
                 return _Done([handle])
-            return self._in_thread(lambda: self._upload(store, path, handle))
+            return self._in_thread(lambda: self._upload(store, path, handle), partial(path.unlink, missing_ok=True))
 
         return _InChild(path, write, written)
 
@@ -388,10 +393,10 @@ class SnapshotTaker:
 
         return self._in_thread(write)
 
-    def _in_thread(self, call: Callable[[], list[FileHandle]]) -> _Job:
+    def _in_thread(self, call: Callable[[], list[FileHandle]], never_begun: Callable[[], None] = lambda: None) -> _Job:
         if self._threads is None:
             self._threads = ThreadPoolExecutor(2, thread_name_prefix="spry-snapshot")
-        return _InThread(self._threads.submit(call))
+        return _InThread(self._threads.submit(call), never_begun)
 
     # Databases
 
@@ -401,10 +406,16 @@ class SnapshotTaker:
         store = open_checkpoint_store(request.directory)
         database.prepare()
         if request.canonical:
-            return self._in_thread(self._canonical(store, operator, database.frozen(), database))
+            view = database.frozen()
+            return self._in_thread(self._canonical(store, operator, view, database), view.close)
         directory = Path(tempfile.mkdtemp(prefix="spry-native-", dir=database.directory))
         snapshot = directory / "db"
-        database.native_snapshot(snapshot)
+        remove = partial(shutil.rmtree, directory, ignore_errors=True)
+        try:
+            database.native_snapshot(snapshot)
+        except BaseException:
+            remove()
+            raise
         description = {
             "operator": operator.uid,
             "subtask": operator.subtask,
@@ -422,9 +433,9 @@ class SnapshotTaker:
                 size = sum(size for _, _, size in files)
                 return [FileHandle(((operator.uid, operator.subtask),), size, database={**description, "files": files})]
             finally:
-                shutil.rmtree(directory, ignore_errors=True)
+                remove()
 
-        return self._in_thread(copy)
+        return self._in_thread(copy, remove)
 
     def _copy_file(
         self, request: CheckpointRequest, store: CheckpointStore, path: Path, database: Any

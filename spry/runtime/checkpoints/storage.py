@@ -8,12 +8,13 @@ import os
 import secrets
 import shutil
 from abc import ABC, abstractmethod
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from spry.common.errors import CheckpointError
 
-__all__ = ["CheckpointStore", "absolute", "open_checkpoint_store"]
+__all__ = ["CheckpointStore", "absolute", "location", "open_checkpoint_store"]
 
 
 class CheckpointStore(ABC):
@@ -186,11 +187,32 @@ def absolute(url: str) -> str:
 
 def open_checkpoint_store(url: str) -> CheckpointStore:
     """The directory behind a URL or a path."""
+    path = _local_path(url)
+    return _LocalStore(url, path) if path is not None else _RemoteStore(url)
+
+
+def location(directory: str, name: str) -> str:
+    """Where a file is: the same for the same file, from whatever directory it is named, however that is written."""
+    path = _local_path(directory)
+    if path is None:
+        directory = directory.rstrip("/")
+        while name.startswith("../"):
+            directory, name = directory.rpartition("/")[0], name.removeprefix("../")
+        return f"{directory}/{name}"
+    parent, _, last = os.path.normpath(os.path.join(path, name)).rpartition("/")
+    return f"{_real_path(parent)}/{last}"
+
+
+@lru_cache(64)
+def _real_path(path: str) -> str:
+    return os.path.realpath(path)
+
+
+def _local_path(url: str) -> str | None:
+    """The path of a directory of this machine, None if it is elsewhere."""
     scheme, separator, rest = url.partition("://")
     if url.startswith("file:/") and not (separator and rest.startswith("localhost")):
-        return _LocalStore(url, "/" + url.removeprefix("file:").lstrip("/"))
+        return "/" + url.removeprefix("file:").lstrip("/")
     if not separator:
-        return _LocalStore(url, os.path.abspath(os.path.expanduser(url)))
-    if scheme == "file":
-        return _LocalStore(url, rest.removeprefix("localhost"))
-    return _RemoteStore(url)
+        return os.path.abspath(os.path.expanduser(url))
+    return rest.removeprefix("localhost") if scheme == "file" else None
