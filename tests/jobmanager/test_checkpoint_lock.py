@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from spry.common.checkpoint import CheckpointedFunction, ListCheckpointed
+from spry.common.checkpoint import CheckpointedFunction, CheckpointListener, ListCheckpointed
 from spry.common.errors import CheckpointError
 from spry.common.job_status import JobStatus
 from spry.datastream import SinkFunction, SourceFunction, StreamExecutionEnvironment
@@ -72,10 +72,20 @@ class Ticks(SourceFunction):
         self.running = False
 
 
+class Hears(SinkFunction, CheckpointListener):
+    def invoke(self, value: int, context: Any) -> None:
+        journal.note(value)
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None: ...
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        journal.note(("aborted", checkpoint_id))
+
+
 def test_a_source_that_waits_under_the_lock_does_not_stop_the_job(tmp_path: Path) -> None:
     env = environment()
     env.add_source(Holds(), "holds").add_sink(journal.note)
-    env.add_source(Ticks()).add_sink(journal.note)
+    env.add_source(Ticks()).add_sink(Hears())
     client = env.execute_async()
     wait_until(lambda: "held" in journal.ENTRIES and client.get_job_status().result() is JobStatus.RUNNING)
     started = time.monotonic()
@@ -84,6 +94,7 @@ def test_a_source_that_waits_under_the_lock_does_not_stop_the_job(tmp_path: Path
     assert time.monotonic() - started < 5
     seen = len(journal.ENTRIES)
     wait_until(lambda: len(journal.ENTRIES) > seen + 10)
+    assert ("aborted", 1) in journal.ENTRIES
     assert client.get_job_status().result() is JobStatus.RUNNING
     journal.note("release")
     client.get_job_execution_result().result(20)
