@@ -242,13 +242,8 @@ class Slot:
                 subtask.handle_source_events(events)
             if subtask.source is not None:
                 subtask.source.align(command.watermark_limits.get(subtask.vertex.vertex_id))
-        if command.stop is StopMode.DRAIN:
-            for subtask in sources:
-                for _ in subtask.drain_source():
-                    yield from self._drain()
-                yield from self._drain()
-            return
-        if command.max_records <= 0 and command.checkpoint is None:
+        drains = command.stop is StopMode.DRAIN
+        if not drains and command.max_records <= 0 and command.checkpoint is None:
             return
         end = time.monotonic() + command.max_millis / 1000
         for number, subtask in enumerate(sources):
@@ -259,7 +254,7 @@ class Slot:
                 lambda: self._passed_on >= command.max_bytes or self._stopping(),
             )
             budget.checkpoint = command.checkpoint
-            for _ in subtask.run_source(budget):
+            for _ in subtask.drain_source(budget) if drains else subtask.run_source(budget):
                 yield from self._drain()
             yield from self._drain()
 

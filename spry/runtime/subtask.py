@@ -79,7 +79,7 @@ class Subtask:
             self._grouping = RunningGroupByKeyOperator(self.chain, self.contexts[0])
         self._rest: Iterator[None] | None = None
         self._slice = _SLICE
-        self._checkpointing = job.checkpointing
+        self._batch = job.batch
         self._closed = False
         self._restored = False
         self._was_finished = False
@@ -98,20 +98,24 @@ class Subtask:
 
     def initialize_state(self, restorer: Restorer | None) -> None:
         """Give the operators what a checkpoint has for them. Called before ``open``."""
-        known = None
-        if restorer is not None:
-            known = restorer.watermark(self.vertex.operators[0].uid, self.index, self.vertex.parallelism)
-        if known is not None:
-            self.gate.restore(known.watermark, known.idle)
-            self._was_finished = known.finished
+        known = self._known(restorer) if restorer is not None else []
+        if known:
+            self.gate.restore(known[0].watermark, known[0].idle)
+            self._was_finished = all(operator.finished for operator in known)
             if self.source is not None:
-                self.source.ended = known.finished
-        self._restored = known is not None
+                self.source.ended = self._was_finished
+        self._restored = bool(known)
         for index, (operator, context) in enumerate(zip(self.chain.operators, self.contexts, strict=True)):
             found = StateInitializationContext()
             if restorer is not None:
                 found = restorer.restore(context)
             self.chain.guard(index, operator.initialize_state, found)
+
+    def _known(self, restorer: Restorer) -> list[OperatorSnapshot]:
+        """What a checkpoint says of this chain. Operators may be new in it. A source has its own only."""
+        deciding = self.vertex.operators if self.source is None else self.vertex.operators[:1]
+        found = [restorer.watermark(operator.uid, self.index, self.vertex.parallelism) for operator in deciding]
+        return [operator for operator in found if operator is not None]
 
     def resume(self) -> None:
         """The first epoch after a restore: those behind have to hear again how far event time has come."""
@@ -129,9 +133,7 @@ class Subtask:
             if self.gate.idle:
                 self.chain.control(WatermarkStatus(True))
         for index, operator in enumerate(self.chain.operators):
-            repeat = getattr(operator, "resume", None)
-            if repeat is not None:
-                self.chain.guard(index, repeat)
+            self.chain.guard(index, operator.resume)
 
     def open(self) -> None:
         """Open the operators and what chooses keys for them: the subtask runs."""
@@ -165,9 +167,11 @@ class Subtask:
         self._retire()
 
     def _retire(self) -> None:
-        """Nothing follows. With checkpoints what was written last is committed with the final one: stay open for it."""
+        """Nothing follows. What was written last is committed with a later checkpoint, and savepoints ask functions for
+        their state: stay open for these, unless there are none.
+        """
         self.state = ExecutionState.FINISHED
-        if not self._checkpointing:
+        if self._batch:
             self.close(ExecutionState.FINISHED)
 
     @property
@@ -244,26 +248,25 @@ class Subtask:
 
     def run_source(self, budget: Budget) -> Iterator[None]:
         """Read within the budget; yields whenever blocks may have become ready to go."""
-        if self.source is None or self.state is not ExecutionState.RUNNING:
-            return
+        if self.source is not None and self.state is ExecutionState.RUNNING:
+            yield from self._read(self.source, self.source.run(budget))
+
+    def drain_source(self, budget: Budget) -> Iterator[None]:
+        """Read no further: the source's input is over."""
+        if self.source is not None and self.state is ExecutionState.RUNNING:
+            yield from self._read(self.source, self.source.drain(budget))
+
+    def _read(self, source: RunningSourceBase, steps: Iterator[None]) -> Iterator[None]:
         try:
-            for _ in self.source.run(budget):
+            for _ in steps:
                 self._after_slice()
                 yield
         except (OperatorFailure, GeneratorExit):
             raise
         except BaseException as error:
             raise explain(error, None, self.chain.operators, 0) from None
-        if self.source.ended:
+        if source.ended:
             self._finish()
-
-    def drain_source(self) -> Iterator[None]:
-        """Read no further: the source's input is over."""
-        if self.source is None or self.state is not ExecutionState.RUNNING:
-            return
-        self.chain.guard(0, self.source.drain)
-        yield
-        self._finish()
 
     def handle_source_events(self, events: SourceEvents) -> None:
         """What the enumerator says to this subtask's reader."""
@@ -314,7 +317,7 @@ class Subtask:
             plan = context.operator
             databases = []
             for backend in context.keyed_backends:
-                if hasattr(backend, "native_snapshot"):
+                if backend.has_files:
                     databases.extend([backend] if backend.metas() else [])
                 else:
                     taken.parts.extend(_parts_of(backend))

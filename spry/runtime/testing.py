@@ -280,7 +280,8 @@ class OperatorHarness:
 
     def close(self) -> None:
         """Close the functions that are still open."""
-        self._check(self._slot.close(self._epoch), failing=False)
+        failing = self._slot.failure is None  # Otherwise somebody knows already.
+        self._check(self._slot.close(self._epoch), failing=failing)
 
     # Out
 

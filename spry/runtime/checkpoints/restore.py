@@ -190,8 +190,8 @@ class Restorer:
         held = range(*database["groups"])
         if not _overlap(held, groups):
             return
-        backend: Any = next((b for b in context.keyed_backends if b.name == database["store"]), None)
-        if backend is None or not hasattr(backend, "adopt"):
+        backend = next((b for b in context.keyed_backends if b.name == database["store"] and b.has_files), None)
+        if backend is None:
             raise StateMigrationError(
                 f"operator '{context.operator.name}': checkpoint {self._state.checkpoint_id} was taken with the state "
                 "backend 'rocksdb' and can only be restored with it: take a savepoint in canonical form to change "

@@ -79,6 +79,9 @@ class Operator(ABC):
     def open(self) -> None:
         """Called once before the first record."""
 
+    def resume(self) -> None:
+        """Called at the begin of the first epoch after a restore: say again what those behind do not know any more."""
+
     def close(self) -> None:
         """Called once at the end, also after a failure."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from spry.common.elements import NO_TIMESTAMP
@@ -28,6 +28,7 @@ from spry.runtime.operators.functions import FunctionOperator
 from spry.runtime.operators.printing import formatter
 
 __all__ = [
+    "Committables",
     "RunningCollectOperator",
     "RunningGlobalCommitterOperator",
     "RunningGlobalSinkOperator",
@@ -40,7 +41,36 @@ _COMMIT_PAUSES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.0, 1.0)
 """Seconds before each try."""
 _COMMITTABLES, _WRITER = "spry-committables", "spry-writer"
 """Names of states."""
-_ONLY_CHECKPOINT = 1
+
+
+class Committables:
+    """What was prepared for checkpoints. It waits until one that covers it is complete, and is part of every later one.
+
+    >>> waiting = Committables([(1, "a")])
+    >>> waiting.add(2, ["b", "c"])
+    >>> waiting.covered_by(1), waiting.entries
+    (['a'], [(2, 'b'), (2, 'c')])
+    >>> waiting.take_all(), waiting.entries
+    (['b', 'c'], [])
+    """
+
+    def __init__(self, entries: Iterable[tuple[int, Any]] = ()) -> None:
+        self.entries = list(entries)
+        """Each with its checkpoint."""
+
+    def add(self, checkpoint_id: int, committables: Iterable[Any]) -> None:
+        self.entries += [(checkpoint_id, committable) for committable in committables]
+
+    def covered_by(self, checkpoint_id: int) -> list[Any]:
+        """Take out what need not wait when this checkpoint is complete."""
+        due = [committable for at, committable in self.entries if at <= checkpoint_id]
+        self.entries = [entry for entry in self.entries if entry[0] > checkpoint_id]
+        return due
+
+    def take_all(self) -> list[Any]:
+        """Take out everything."""
+        entries, self.entries = self.entries, []
+        return [committable for _, committable in entries]
 
 
 class RunningSinkFunctionOperator(FunctionOperator):
@@ -51,6 +81,16 @@ class RunningSinkFunctionOperator(FunctionOperator):
     def __init__(self, plan: OperatorPlan, context: SubtaskContext) -> None:
         super().__init__(plan, context)
         self._ctx = WriterContext()
+        self._latest_checkpoint = 0
+        """Restored or taken; what the function prepared for it may be waiting."""
+
+    def initialize_state(self, context: StateInitializationContext) -> None:
+        self._latest_checkpoint = context.get_restored_checkpoint_id() or 0
+        super().initialize_state(context)
+
+    def snapshot_state(self, context: StateSnapshotContext) -> None:
+        self._latest_checkpoint = max(self._latest_checkpoint, context.checkpoint_id)
+        super().snapshot_state(context)
 
     def generate(self, g: CodeWriter, value: str, timestamp: str | None, emit: Emit) -> None:
         call = g.bind(self.call, "invoke")
@@ -73,9 +113,10 @@ class RunningSinkFunctionOperator(FunctionOperator):
             finisher()
         waits = self.rich and hasattr(self.function, "notify_checkpoint_complete")
         if waits and not self.context.services.job.checkpointing:
-            # What waits for a checkpoint to be complete need not wait any more.
-            self.snapshot_state(StateSnapshotContext(_ONLY_CHECKPOINT, self.context.services.clock()))
-            self.notify_checkpoint_complete(_ONLY_CHECKPOINT)
+            # What waits for a checkpoint to be complete, or for a savepoint that failed, need not wait any more.
+            last = self._latest_checkpoint + 1
+            self.snapshot_state(StateSnapshotContext(last, self.context.services.clock()))
+            self.notify_checkpoint_complete(last)
 
 
 class _InitContext(WriterInitContext):
@@ -106,10 +147,7 @@ class _InitContext(WriterInitContext):
 
 
 class RunningSinkOperator(Operator):
-    """A sink's writer, and its committer if it has transactions.
-
-    Committables wait for the checkpoint that they are in, and are part of every later one until they are committed.
-    """
+    """A sink's writer, and its committer if it has transactions."""
 
     must_snapshot = True
 
@@ -120,8 +158,7 @@ class RunningSinkOperator(Operator):
         self._ctx = WriterContext()
         self._writer: SinkWriter[Any] | None = None
         self._committer: Committer[Any] | None = None
-        self._waiting: list[tuple[int, Any]] = []
-        """Committables, each with its checkpoint."""
+        self._waiting = Committables()
         self._last: list[Any] = []
         """Committables of the end of the input, for the next checkpoint."""
         self._ended = False
@@ -131,7 +168,7 @@ class RunningSinkOperator(Operator):
     def initialize_state(self, context: StateInitializationContext) -> None:
         self._restored_checkpoint_id = context.get_restored_checkpoint_id()
         self._writer_states = context.list_state(_WRITER)
-        self._waiting = context.list_state(_COMMITTABLES)
+        self._waiting = Committables(context.list_state(_COMMITTABLES))
 
     def open(self) -> None:
         self._open_committer()
@@ -144,7 +181,7 @@ class RunningSinkOperator(Operator):
             self._committer = self._sink.create_committer(
                 CommitterInitContext(self.context.get_job_id(), self._restored_checkpoint_id)
             )
-            self._settle_all(recovered=True)
+            self._settle(self._waiting.take_all(), recovered=True)
 
     @property
     def _has_transactions(self) -> bool:
@@ -185,13 +222,11 @@ class RunningSinkOperator(Operator):
         if isinstance(self._writer, StatefulSinkWriter):
             context.put_list_state(_WRITER, self._writer.snapshot_state(context.checkpoint_id))
         if self._has_transactions:
-            self._waiting += [(context.checkpoint_id, committable) for committable in prepared]
-            context.put_list_state(_COMMITTABLES, list(self._waiting))
+            self._waiting.add(context.checkpoint_id, prepared)
+            context.put_list_state(_COMMITTABLES, list(self._waiting.entries))
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        due = [committable for checkpoint, committable in self._waiting if checkpoint <= checkpoint_id]
-        self._settle(due)
-        self._waiting = [waiting for waiting in self._waiting if waiting[0] > checkpoint_id]
+        self._settle(self._waiting.covered_by(checkpoint_id))
 
     def finish(self) -> None:
         """The input has ended: flush. What is prepared waits for the last checkpoint, if there is one."""
@@ -199,8 +234,8 @@ class RunningSinkOperator(Operator):
         if self.context.services.job.checkpointing:
             self._last = prepared
         else:
-            self._settle_all(False)  # Of savepoints of which it was not heard what became of them.
-            self._settle(prepared)
+            # Also what was prepared for savepoints that failed, or of which it was not heard what became of them.
+            self._settle([*self._waiting.take_all(), *prepared])
 
     def _end(self) -> list[Any]:
         assert self._writer is not None
@@ -210,10 +245,6 @@ class RunningSinkOperator(Operator):
 
     def _prepare(self) -> list[Any]:
         return self._writer.prepare_commit() if isinstance(self._writer, CommittingSinkWriter) else []
-
-    def _settle_all(self, recovered: bool) -> None:
-        waiting, self._waiting = self._waiting, []
-        self._settle([committable for _, committable in waiting], recovered)
 
     def _settle(self, committables: list[Any], recovered: bool = False) -> None:
         """Commit what is in a complete checkpoint."""
@@ -264,15 +295,13 @@ class RunningGlobalSinkOperator(RunningSinkOperator):
         pass
 
     def resume(self) -> None:
-        """The first epoch after a restore."""
-        self._settle_all(recovered=True)
+        self._settle(self._waiting.take_all(), recovered=True)
 
     def _settle(self, committables: list[Any], recovered: bool = False) -> None:
         self._send(committables, True, recovered)
 
     def finish(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        self._send([*(committable for _, committable in waiting), *self._end()], False, False)
+        self._send([*self._waiting.take_all(), *self._end()], False, False)
 
     def _send(self, committables: list[Any], complete: bool, recovered: bool) -> None:
         if committables:
@@ -292,20 +321,18 @@ class RunningGlobalCommitterOperator(Operator):
         self._ready: list[CommitRequest[Any]] = []
         self._last: list[Any] = []
         """Committables for the next checkpoint."""
-        self._waiting: list[tuple[int, Any]] = []
-        """Committables, each with its checkpoint."""
+        self._waiting = Committables()
         self._restored_checkpoint_id: int | None = None
 
     def initialize_state(self, context: StateInitializationContext) -> None:
         self._restored_checkpoint_id = context.get_restored_checkpoint_id()
-        self._waiting = context.list_state(_COMMITTABLES)
+        self._waiting = Committables(context.list_state(_COMMITTABLES))
 
     def open(self) -> None:
         self._committer = self._sink.create_global_committer(
             CommitterInitContext(self.context.get_job_id(), self._restored_checkpoint_id)
         )
-        waiting, self._waiting = self._waiting, []
-        self._ready = [CommitRequest(committable, 0, True) for _, committable in waiting]
+        self._ready = [CommitRequest(committable, 0, True) for committable in self._waiting.take_all()]
         self._commit_ready()
 
     def process_batch(self, values: Sequence[Any], timestamps: Sequence[int] | None) -> None:
@@ -320,20 +347,18 @@ class RunningGlobalCommitterOperator(Operator):
 
     def snapshot_state(self, context: StateSnapshotContext) -> None:
         self._commit_ready()
-        self._waiting += [(context.checkpoint_id, committable) for committable in self._last]
+        self._waiting.add(context.checkpoint_id, self._last)
         self._last = []
-        context.put_list_state(_COMMITTABLES, list(self._waiting))
+        context.put_list_state(_COMMITTABLES, list(self._waiting.entries))
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        self._ready += [CommitRequest(committable) for at, committable in self._waiting if at <= checkpoint_id]
-        self._waiting = [waiting for waiting in self._waiting if waiting[0] > checkpoint_id]
+        self._ready += [CommitRequest(committable) for committable in self._waiting.covered_by(checkpoint_id)]
         self._commit_ready()
 
     def finish(self) -> None:
         if not self.context.services.job.checkpointing:
-            waiting, self._waiting = self._waiting, []
-            self._ready += [CommitRequest(committable) for committable in (*(c for _, c in waiting), *self._last)]
-            self._last = []
+            last, self._last = self._last, []
+            self._ready += [CommitRequest(committable) for committable in (*self._waiting.take_all(), *last)]
         self._commit_ready()
 
     def _commit_ready(self) -> None:

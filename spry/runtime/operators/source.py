@@ -91,8 +91,9 @@ class RunningSourceBase(Operator):
         """After a restore: say again how far event time has come."""
         self.watermarks.repeat()
 
-    def drain(self) -> None:
+    def drain(self, budget: Budget) -> Iterator[None]:
         """The job ends here for good, although there may be more to read: event time is over."""
+        yield from ()
         if not self.ended:
             self.end()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from time import monotonic
 from typing import Any
 
 from spry.common.elements import NO_TIMESTAMP, Watermark, WatermarkStatus
@@ -26,6 +27,8 @@ __all__ = ["RunningSourceFunctionOperator"]
 _CAPACITY = 65536
 _LONGEST_WAIT = 0.02
 _JOIN_SECONDS = 1.0
+_LOCK_SECONDS = 0.5
+"""How long a checkpoint waits at least for the checkpoint lock."""
 
 
 class _Cancelled(BaseException):
@@ -113,7 +116,10 @@ class RunningSourceFunctionOperator(RunningSourceBase):
         self._thread: threading.Thread | None = None
         self._failure: BaseException | None = None
         self._done = False
+        self._cancelled = False
         self._snapshot: StateSnapshotContext | None = None
+        self._declined: int | None = None
+        """The checkpoint that the loop has not let in."""
 
     def initialize_state(self, context: StateInitializationContext) -> None:
         super().initialize_state(context)
@@ -122,15 +128,24 @@ class RunningSourceFunctionOperator(RunningSourceBase):
     def run(self, budget: Budget) -> Iterator[None]:
         yield from super().run(budget)
         if budget.checkpoint is not None and not self.ended:
-            yield from self._reach_checkpoint(budget.checkpoint)
+            yield from self._reach_checkpoint(budget.checkpoint, budget.deadline)
 
-    def _reach_checkpoint(self, request: CheckpointRequest) -> Iterator[None]:
-        """What the loop has emitted goes into this epoch; the loop stands still while its state is asked for."""
+    def _reach_checkpoint(self, request: CheckpointRequest, deadline: float, last: bool = False) -> Iterator[None]:
+        """What the loop has emitted goes into this epoch; the loop stands still while its state is asked for.
+
+        It may hold the lock for as long as it likes, others do not wait for it: then there is no checkpoint.
+        """
         lock = self._ctx.lock
+        deadline = max(deadline, monotonic() + _LOCK_SECONDS)
         while not lock.acquire(timeout=0.001):
             self.records += self._pass_on(self._ctx.take_all())  # It may wait for room within its step.
             yield
+            if monotonic() >= deadline:
+                self._declined = request.checkpoint_id
+                return
         try:
+            if last:
+                self._ctx.close()
             self.records += self._pass_on(self._ctx.take_all())
             yield
             self._snapshot = StateSnapshotContext(request.checkpoint_id, request.timestamp)
@@ -138,11 +153,31 @@ class RunningSourceFunctionOperator(RunningSourceBase):
         finally:
             lock.release()
 
-    def drain(self) -> None:
-        self.records += self._pass_on(self._ctx.take_all())
-        super().drain()
+    def drain(self, budget: Budget) -> Iterator[None]:
+        """Cancel the loop, and let it come to its end if it does so soon; what it has emitted is taken over."""
+        if not self.ended:
+            self._check_failure()
+            self._cancel()
+            while not self._done and monotonic() < budget.deadline:
+                self.records += self._pass_on(self._ctx.take(_CAPACITY, 0.001))
+                yield
+            if budget.checkpoint is not None:
+                yield from self._reach_checkpoint(budget.checkpoint, budget.deadline, last=True)
+            self._ctx.close()
+        yield from super().drain(budget)
+
+    def _cancel(self) -> None:
+        if not self._done and not self._cancelled:
+            self._cancelled = True
+            canceller = getattr(self._function, "cancel", None)
+            if canceller is not None:
+                canceller()
 
     def snapshot_state(self, context: StateSnapshotContext) -> None:
+        if self._declined == context.checkpoint_id:
+            raise RuntimeError(
+                "run() holds its checkpoint lock: no checkpoint can be taken until it gives the lock back"
+            )
         super().snapshot_state(context)
         if self._snapshot is None or self._snapshot.checkpoint_id != context.checkpoint_id:
             self._snapshot = StateSnapshotContext(context.checkpoint_id, context.timestamp)
@@ -182,13 +217,16 @@ class RunningSourceFunctionOperator(RunningSourceBase):
         items = self._ctx.take(max_records, _LONGEST_WAIT)
         records = self._pass_on(items)
         if not items and done:
-            if isinstance(self._failure, Exception):
-                raise self._failure
-            if self._failure is not None:
-                raise RuntimeError(f"run() ended with {type(self._failure).__name__}") from self._failure
+            self._check_failure()
             return 0, InputStatus.END_OF_INPUT
         more = len(items) >= max_records or done
         return records, InputStatus.MORE_AVAILABLE if more else InputStatus.NOTHING_AVAILABLE
+
+    def _check_failure(self) -> None:
+        if isinstance(self._failure, Exception):
+            raise self._failure
+        if self._failure is not None:
+            raise RuntimeError(f"run() ended with {type(self._failure).__name__}") from self._failure
 
     def _pass_on(self, items: list[tuple[Any, int]]) -> int:
         """Emit records and control elements in their order; how many of them are records."""
@@ -220,10 +258,7 @@ class RunningSourceFunctionOperator(RunningSourceBase):
 
     def close(self) -> None:
         self._ctx.close()
-        if not self._done:
-            canceller = getattr(self._function, "cancel", None)
-            if canceller is not None:
-                canceller()
+        self._cancel()
         if self._thread is not None:
             self._thread.join(_JOIN_SECONDS)
         closer = getattr(self._function, "close", None)

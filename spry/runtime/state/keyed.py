@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from pathlib import Path
 from typing import Any
 
 from spry.common.context import KeyedStateStore
@@ -211,6 +212,9 @@ def _reduce_call(function: Any) -> Callable[[Any, Any], Any]:
 class KeyedStateBackend(ABC):
     """All keyed states of one operator's subtask. Subclasses say where tables are."""
 
+    has_files = False
+    """Whether its snapshots may be files of its own; then it has ``native_snapshot`` and ``adopt``."""
+
     def __init__(self, current: KeyContext, clock: Clock, name: str = "", namespaced: bool = False) -> None:
         self.current = current
         self.clock = clock
@@ -238,6 +242,14 @@ class KeyedStateBackend(ABC):
     @abstractmethod
     def create_table(self, name: str) -> Table:
         """A new, empty table."""
+
+    def native_snapshot(self, directory: Path) -> list[str]:
+        """Put what there is into a new directory; gives the names of the files there."""
+        raise NotImplementedError
+
+    def adopt(self, directory: Path, metas: list[StateMeta], key_groups: range, all_groups: bool) -> None:
+        """Take in a native snapshot: as a whole, or what it has of some key groups."""
+        raise NotImplementedError
 
     def table(self, name: str, kind: StateKind = StateKind.INTERNAL) -> Table:
         """The table of a state, by the state's name."""

@@ -41,6 +41,8 @@ _TABLES: dict[StateKind, type[RocksTable]] = {StateKind.LIST: RocksListTable, St
 class RocksDBKeyedStateBackend(KeyedStateBackend):
     """Keeps one database per operator's subtask, with a column family per state."""
 
+    has_files = True
+
     def __init__(
         self,
         current: KeyContext,

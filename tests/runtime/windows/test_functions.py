@@ -305,8 +305,9 @@ def test_a_function_is_closed_even_if_another_one_fails_to() -> None:
 
     journal.reset()
     harness = OperatorHarness(window(TumblingEventTimeWindows(10), AlsoFails(), Fails()))
+    harness.end()
     with pytest.raises(JobExecutionError, match=r"does not close|nor does this"):
-        harness.end()
+        harness.close()
     assert ("close", "AlsoFails") in journal.reset()
 
 
