@@ -115,6 +115,8 @@ class SlotSnapshot:
     files: list[FileHandle] = field(default_factory=list)
     operators: list[OperatorSnapshot] = field(default_factory=list)
     error: str | None = None
+    another_time: bool = False
+    """The error is none, really: the slot is not ready for a checkpoint now."""
     sync_seconds: float = 0.0
     """How long the slot stood still."""
     seconds: float = 0.0

@@ -327,7 +327,7 @@ class CheckpointCoordinator:
         if pending is None:
             return  # It was given up meanwhile.
         if snapshot.error is not None:
-            self._fail(pending, f"slot {snapshot.slot}: {snapshot.error}")
+            self._fail(pending, f"slot {snapshot.slot}: {snapshot.error}", counts=not snapshot.another_time)
             return
         pending.waiting_for.discard(snapshot.slot)
         pending.files.extend(snapshot.files)
@@ -439,7 +439,8 @@ class CheckpointCoordinator:
             # Metadata that appears after all would make a checkpoint of it.
             pending.writing.add_done_callback(lambda _: self._cleaner.remove_directory(directory))
 
-    def _fail(self, pending: _Pending, why: str) -> None:
+    def _fail(self, pending: _Pending, why: str, counts: bool = True) -> None:
+        """Give a checkpoint up. If it counts, the job may fail for it."""
         self._drop(pending)
         self.counts["failed"] += 1
         text = f"checkpoint {pending.request.checkpoint_id} failed: {why}"
@@ -447,6 +448,8 @@ class CheckpointCoordinator:
             pending.savepoint.done.set_exception(CheckpointError(text.replace("checkpoint", "savepoint", 1)))
             return
         self.last_failure = text
+        if not counts:
+            return
         self._failures += 1
         if self._failures > self._tolerable:
             self._failures = 0

@@ -299,7 +299,7 @@ class Slot:
                 parts.extend(own)
                 operators.extend(known)
         except SnapshotDeclined as error:
-            self._taker.fail(request, str(error), started)
+            self._taker.fail(request, str(error), started, error.another_time)
             return
         self._taker.take(request, parts, operators, started)
 

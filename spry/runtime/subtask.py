@@ -45,6 +45,11 @@ _SLICE = 4096
 class SnapshotDeclined(Exception):
     """An operator cannot take part in a checkpoint. The job goes on; the message says why."""
 
+    def __init__(self, why: str, another_time: bool = False) -> None:
+        super().__init__(why)
+        self.another_time = another_time
+        """Nothing has failed: a later checkpoint may do."""
+
 
 class Subtask:
     """One parallel instance of a vertex."""
@@ -307,6 +312,9 @@ class Subtask:
         parts, operators = [], []
         groups = key_group_range(self.index, self.vertex.max_parallelism, self.vertex.parallelism)
         for index, (operator, context) in enumerate(zip(self.chain.operators, self.contexts, strict=True)):
+            why = operator.why_not_ready(request.checkpoint_id)
+            if why is not None:
+                raise SnapshotDeclined(f"operator '{context.operator.name}': {why}", another_time=True)
             taken = StateSnapshotContext(request.checkpoint_id, request.timestamp)
             try:
                 self.chain.guard(index, operator.snapshot_state, taken)

@@ -254,10 +254,12 @@ class SnapshotTaker:
             return
         self._pending[request.checkpoint_id] = _Pending(request, operators, jobs, started, time.monotonic() - started)
 
-    def fail(self, request: CheckpointRequest, why: str, started: float) -> None:
+    def fail(self, request: CheckpointRequest, why: str, started: float, another_time: bool = False) -> None:
         """The snapshot could not even be begun."""
         spent = time.monotonic() - started
-        self._failed.append(SlotSnapshot(request.checkpoint_id, self._slot, [], [], why, spent, spent))
+        failed = SlotSnapshot(request.checkpoint_id, self._slot, error=why, sync_seconds=spent, seconds=spent)
+        failed.another_time = another_time
+        self._failed.append(failed)
 
     def poll(self) -> list[SlotSnapshot]:
         """The snapshots that are written, or have failed, since the last call."""

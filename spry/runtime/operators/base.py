@@ -118,6 +118,10 @@ class Operator(ABC):
     def end_epoch(self) -> None:
         """Called at the end of every epoch, after the last record."""
 
+    def why_not_ready(self, checkpoint_id: int) -> str | None:
+        """Why it cannot be part of this checkpoint, which may be taken another time; None if it can."""
+        return None
+
     def snapshot_state(self, context: StateSnapshotContext) -> None:
         """Called at the end of an epoch that is a checkpoint: put into it what is not in a backend."""
 

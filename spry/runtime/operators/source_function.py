@@ -173,11 +173,12 @@ class RunningSourceFunctionOperator(RunningSourceBase):
             if canceller is not None:
                 canceller()
 
+    def why_not_ready(self, checkpoint_id: int) -> str | None:
+        if self._declined != checkpoint_id:
+            return None
+        return "run() holds its checkpoint lock: no checkpoint can be taken until it gives the lock back"
+
     def snapshot_state(self, context: StateSnapshotContext) -> None:
-        if self._declined == context.checkpoint_id:
-            raise RuntimeError(
-                "run() holds its checkpoint lock: no checkpoint can be taken until it gives the lock back"
-            )
         super().snapshot_state(context)
         if self._snapshot is None or self._snapshot.checkpoint_id != context.checkpoint_id:
             self._snapshot = StateSnapshotContext(context.checkpoint_id, context.timestamp)
