@@ -615,6 +615,7 @@ class JobMaster:
             reports = self._job.close(for_good)
             self._pass_on_results(reports)
             if clean:
+                self._learn(reports)  # Functions may count until they are closed.
                 self._check(reports)
         except JobExecutionError as error:
             return error

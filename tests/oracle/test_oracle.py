@@ -59,7 +59,7 @@ def test_gives_what_pyflink_gives(name: str, parallelism: int, monkeypatch: pyte
     with loaded(name) as program:
         slowly = hasattr(program, "SLOWLY")
         env, job = new_program(parallelism, max_records=1 if slowly else 1000, seed=1)
-        monkeypatch.setattr(time, "sleep", lambda seconds: job.clock.advance(int(seconds * 1000)))
+        monkeypatch.setattr(time, "sleep", job.sleep())
 
         def run(program: ModuleType) -> list[Any]:
             records = job.collect(program.define(env))

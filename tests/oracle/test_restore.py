@@ -63,7 +63,7 @@ def over_restarts(
             job.start()
             try:
                 with monkeypatch.context() as patched:
-                    patched.setattr(time, "sleep", lambda seconds, job=job: job.clock.advance(int(seconds * 1000)))
+                    patched.setattr(time, "sleep", job.sleep())
                     for _ in range(epochs - 1):
                         job.step()
                     restore = job.checkpoint(directory=f"{directory}/{number}" if directory is not None else None)
